@@ -1,0 +1,13 @@
+//! Numbers for the engine: the [`Scalar`] trait with its mask and select, forward duals, register
+//! lanes, and small vectors, matrices and quaternions generic over all of them.
+#![warn(missing_docs)]
+
+mod dual;
+mod quat;
+mod scalar;
+mod vector;
+
+pub use dual::{Dual, DualN};
+pub use quat::Quat;
+pub use scalar::{Mask, Scalar};
+pub use vector::{Mat3, Vec3};
