@@ -1,1 +1,16 @@
-//! placeholder
+//! Files to and from the types of Costate: scene files, meshes, tables.
+//!
+//! Every reader takes any bytes without panicking and without allocating more than a small
+//! multiple of the file's size. Every fault is an [`Error`] that names file, line and element,
+//! what was expected and what was found.
+#![warn(missing_docs)]
+
+mod error;
+pub mod mesh;
+pub mod table;
+pub mod text;
+pub mod toml_reader;
+mod write;
+
+pub use error::{Error, ErrorKind, Result, nearest, suggestion};
+pub use write::write_atomically;
