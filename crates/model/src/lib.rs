@@ -1,1 +1,25 @@
-//! placeholder
+//! What is simulated: bodies, elements, materials, contact settings and the tree of leaves that
+//! holds every physical number by name; states, inputs and trajectories as plain data.
+#![warn(missing_docs)]
+
+mod builder;
+mod error;
+mod geom;
+mod leaf;
+mod model;
+mod motion;
+mod soft;
+
+pub use builder::{
+    Damping, ELASTIC_LAWS, GeomBuilder, GridSplit, HingeSettings, MassRule, MaterialParameter,
+    MaterialSettings, MembraneSettings, SoftBuilder, SpringSettings, TetrahedraSettings,
+};
+pub use error::ModelError;
+pub use geom::{ContactMaterial, Geom, Shape};
+pub use leaf::{Bounds, Elements, Extent, Leaf, LeafId, Leaves};
+pub use model::{Model, Options};
+pub use motion::{InputChannel, InputSignal, Inputs, Interpolation, State, Trajectory};
+pub use soft::{
+    DampingLaw, ElasticView, Hinges, Load, Material, Membrane, Path, PointMass, Region, SoftBody,
+    Springs, Tetrahedra, TetrahedraDamping, TetrahedraMass, boundary_triangles,
+};
