@@ -185,4 +185,9 @@ impl<S: Scalar, const N: usize> Scalar for DualN<S, N> {
         let tangent = lanewise!(self, x, |dy, dx| (x.value * dy - self.value * dx) * inverse);
         Self { value: self.value.atan2(x.value), tangent }
     }
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        let t = self.value.tanh();
+        self.chain(t, S::one() - t * t)
+    }
 }

@@ -1,5 +1,6 @@
 //! The number that every formula of the engine is generic over.
 
+use crate::math;
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, BitAnd, BitOr, Div, Mul, Neg, Not, Sub, SubAssign};
 
@@ -130,12 +131,59 @@ pub trait Scalar:
         let t = (Self::one() - e) / (Self::one() + e);
         Self::select(self.lt(Self::zero()), -t, t)
     }
+    /// Tangent.
+    #[inline(always)]
+    fn tan(self) -> Self {
+        let (sine, cosine) = self.sin_cos();
+        sine / cosine
+    }
+    /// Arc tangent.
+    #[inline(always)]
+    fn atan(self) -> Self {
+        self.atan2(Self::one())
+    }
+    /// Arc sine; the argument is clamped to [-1, 1] and the derivative at the ends is zero.
+    #[inline(always)]
+    fn asin(self) -> Self {
+        let one = Self::one();
+        let x = self.clamp(-one, one);
+        x.atan2(((one - x) * (one + x)).sqrt())
+    }
     /// Arc cosine; the argument is clamped to [-1, 1] and the derivative at the ends is zero.
     #[inline(always)]
     fn acos(self) -> Self {
         let one = Self::one();
-        let x = Self::select(self.gt(one), one, Self::select(self.lt(-one), -one, self));
+        let x = self.clamp(-one, one);
         ((one - x) * (one + x)).sqrt().atan2(x)
+    }
+    /// -1, 0 or 1, with derivative zero everywhere.
+    #[inline(always)]
+    fn signum(self) -> Self {
+        let zero = Self::zero();
+        let positive = Self::select(self.gt(zero), Self::one(), zero);
+        Self::select(self.lt(zero), -Self::one(), positive)
+    }
+    /// The nearest number from `low` to `high`; at a bound the derivative is that of `self`.
+    #[inline(always)]
+    fn clamp(self, low: Self, high: Self) -> Self {
+        Self::select(self.lt(low), low, Self::select(self.gt(high), high, self))
+    }
+    /// `self` to a whole power, by repeated squaring.
+    #[inline(always)]
+    fn powi(self, exponent: i32) -> Self {
+        let mut remaining = exponent.unsigned_abs();
+        let mut factor = self;
+        let mut product = Self::one();
+        while remaining > 0 {
+            if remaining & 1 == 1 {
+                product = product * factor;
+            }
+            remaining >>= 1;
+            if remaining > 0 {
+                factor = factor * factor;
+            }
+        }
+        if exponent < 0 { product.recip() } else { product }
     }
     /// `self` times `self`.
     #[inline(always)]
@@ -154,50 +202,62 @@ pub trait Scalar:
     }
 }
 
-impl Scalar for f64 {
-    type Mask = bool;
-    #[inline(always)]
-    fn splat(value: f64) -> Self {
-        value
-    }
-    #[inline(always)]
-    fn lt(self, other: Self) -> bool {
-        self < other
-    }
-    #[inline(always)]
-    fn le(self, other: Self) -> bool {
-        self <= other
-    }
-    #[inline(always)]
-    fn equals(self, other: Self) -> bool {
-        self == other
-    }
-    #[inline(always)]
-    fn select(mask: bool, if_true: Self, if_false: Self) -> Self {
-        if mask { if_true } else { if_false }
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        f64::sqrt(self)
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        f64::abs(self)
-    }
-    #[inline(always)]
-    fn ln(self) -> Self {
-        f64::ln(self)
-    }
-    #[inline(always)]
-    fn exp(self) -> Self {
-        f64::exp(self)
-    }
-    #[inline(always)]
-    fn sin_cos(self) -> (Self, Self) {
-        f64::sin_cos(self)
-    }
-    #[inline(always)]
-    fn atan2(self, x: Self) -> Self {
-        f64::atan2(self, x)
-    }
+/// A plain number; `f32` computes its transcendental functions in `f64` and rounds once more.
+macro_rules! plain_number {
+    ($t:ty) => {
+        impl Scalar for $t {
+            type Mask = bool;
+            #[inline(always)]
+            fn splat(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn lt(self, other: Self) -> bool {
+                self < other
+            }
+            #[inline(always)]
+            fn le(self, other: Self) -> bool {
+                self <= other
+            }
+            #[inline(always)]
+            fn equals(self, other: Self) -> bool {
+                self == other
+            }
+            #[inline(always)]
+            fn select(mask: bool, if_true: Self, if_false: Self) -> Self {
+                if mask { if_true } else { if_false }
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                <$t>::sqrt(self)
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                <$t>::abs(self)
+            }
+            #[inline(always)]
+            fn ln(self) -> Self {
+                math::ln(f64::from(self)) as $t
+            }
+            #[inline(always)]
+            fn exp(self) -> Self {
+                math::exp(f64::from(self)) as $t
+            }
+            #[inline(always)]
+            fn sin_cos(self) -> (Self, Self) {
+                let (sine, cosine) = math::sin_cos(f64::from(self));
+                (sine as $t, cosine as $t)
+            }
+            #[inline(always)]
+            fn atan2(self, x: Self) -> Self {
+                math::atan2(f64::from(self), f64::from(x)) as $t
+            }
+            #[inline(always)]
+            fn tanh(self) -> Self {
+                math::tanh(f64::from(self)) as $t
+            }
+        }
+    };
 }
+plain_number!(f64);
+plain_number!(f32);
