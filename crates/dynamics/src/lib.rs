@@ -1,1 +1,18 @@
-//! placeholder
+//! Dynamics: the compiled constants, the step and its derivatives, rollouts and adjoints.
+#![warn(missing_docs)]
+
+mod constants;
+pub mod contact;
+mod derive;
+mod error;
+mod force;
+pub mod rollout;
+pub mod soft;
+mod step;
+mod system;
+
+pub use constants::{Constants, Layout};
+pub use error::DynamicsError;
+pub use force::{Adjoints, At, Force, Scratch, Tangents};
+pub use step::{InputAdjoints, StateAdjoint, StateTangents, StepInputs};
+pub use system::{System, Workspace};

@@ -1,0 +1,48 @@
+//! The compiled constants: everything that the step reads.
+
+use std::ops::Range;
+
+/// What [`System::derive`](crate::System::derive) computes from θ, as one flat array; tangents
+/// and adjoints of it have the same layout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constants {
+    /// The numbers.
+    pub values: Vec<f64>,
+}
+
+/// Where each constant lies.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Gravity, m/s².
+    pub gravity: Range<usize>,
+    /// Inverse mass per vertex, 1/kg; zero for a vertex that is fixed or on a path.
+    pub inverse_mass: Range<usize>,
+    /// Mass-proportional damping per soft body, 1/s.
+    pub mass_damping: Range<usize>,
+    /// Start position of every vertex, m.
+    pub start_position: Range<usize>,
+    /// Start velocity of every vertex, m/s.
+    pub start_velocity: Range<usize>,
+    /// Constants of each force.
+    pub forces: Vec<Range<usize>>,
+    /// How many numbers in all.
+    pub len: usize,
+}
+
+impl Layout {
+    /// Lays out the constants of a system of `vertices` vertices in `bodies` soft bodies.
+    pub fn new(vertices: usize, bodies: usize, forces: impl Iterator<Item = usize>) -> Self {
+        let mut len = 0;
+        let mut take = |n: usize| {
+            len += n;
+            len - n..len
+        };
+        let gravity = take(3);
+        let inverse_mass = take(vertices);
+        let mass_damping = take(bodies);
+        let start_position = take(3 * vertices);
+        let start_velocity = take(3 * vertices);
+        let forces = forces.map(&mut take).collect();
+        Self { gravity, inverse_mass, mass_damping, start_position, start_velocity, forces, len }
+    }
+}

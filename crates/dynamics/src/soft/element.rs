@@ -1,0 +1,171 @@
+//! What an element is: a stencil of vertices with a law.
+
+use costate_num::{Dual, Scalar, Vec3};
+
+/// A law for one stencil of `V` vertices, with `P` parameters (values of leaves at the element)
+/// and `C` constants that the step reads.
+///
+/// One generic function per question; tangents and adjoints come from running it on duals or
+/// from [`adjoint`](Element::adjoint). Bodies must be `#[inline(always)]` down to the arithmetic,
+/// or lanes lose their speed.
+pub trait Element<const V: usize, const P: usize, const C: usize>: Send + Sync + 'static {
+    /// Name for messages: "tetrahedron".
+    const NAME: &'static str;
+    /// Whether the force depends on velocities (at the constants this type is used with).
+    const DISSIPATIVE: bool;
+
+    /// Constants from the rest positions and the parameters.
+    fn derive<S: Scalar>(rest: &[Vec3<S>; V], p: &[S; P]) -> [S; C];
+
+    /// Mass of the element, shared equally by its vertices, kg.
+    fn mass<S: Scalar>(_rest: &[Vec3<S>; V], _p: &[S; P]) -> S {
+        S::zero()
+    }
+
+    /// Force on each vertex, N.
+    fn force<S: Scalar>(x: &[Vec3<S>; V], v: &[Vec3<S>; V], c: &[S; C]) -> [Vec3<S>; V];
+
+    /// Derivatives of w = Σ λᵢ·fᵢ(x, v, c) by x, v and c.
+    fn adjoint<S: Scalar>(
+        x: &[Vec3<S>; V],
+        v: &[Vec3<S>; V],
+        c: &[S; C],
+        lambda: &[Vec3<S>; V],
+    ) -> Gradient<S, V, C>;
+
+    /// Potential energy, J.
+    fn energy<S: Scalar>(x: &[Vec3<S>; V], c: &[S; C]) -> S;
+}
+
+/// Derivatives of a scalar by positions, velocities and constants of an element.
+#[derive(Clone, Copy, Debug)]
+pub struct Gradient<S, const V: usize, const C: usize> {
+    /// By the positions.
+    pub x: [Vec3<S>; V],
+    /// By the velocities.
+    pub v: [Vec3<S>; V],
+    /// By the constants.
+    pub c: [S; C],
+}
+
+impl<S: Scalar, const V: usize, const C: usize> Gradient<S, V, C> {
+    /// All zero.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        Self { x: [Vec3::zero(); V], v: [Vec3::zero(); V], c: [S::zero(); C] }
+    }
+}
+
+/// A law that is an energy Ψ(x, c) and a dissipation potential D(x, v, c): f = −∂Ψ/∂x − ∂D/∂v.
+///
+/// Because Hessians are symmetric, the tangent of ∇Ψ along (λ, 0) is the adjoint of the elastic
+/// force, and the tangent of ∇D along v in direction λ that of the damping.
+pub trait Potential<const V: usize, const C: usize> {
+    /// Whether there is a dissipation.
+    const DISSIPATIVE: bool;
+    /// ∂Ψ/∂x and ∂Ψ/∂c.
+    fn energy_gradient<S: Scalar>(x: &[Vec3<S>; V], c: &[S; C]) -> ([Vec3<S>; V], [S; C]);
+    /// ∂D/∂x, ∂D/∂v and ∂D/∂c.
+    fn dissipation_gradient<S: Scalar>(
+        x: &[Vec3<S>; V],
+        v: &[Vec3<S>; V],
+        c: &[S; C],
+    ) -> Gradient<S, V, C>;
+}
+
+/// A dual vector with the given value and tangent.
+#[inline(always)]
+pub fn dual3<S: Scalar>(value: Vec3<S>, tangent: Vec3<S>) -> Vec3<Dual<S>> {
+    Vec3::new(
+        Dual::new(value.x, tangent.x),
+        Dual::new(value.y, tangent.y),
+        Dual::new(value.z, tangent.z),
+    )
+}
+
+/// The tangent of a dual vector.
+#[inline(always)]
+pub fn tangent3<S: Scalar>(x: Vec3<Dual<S>>) -> Vec3<S> {
+    Vec3::new(x.x.tangent[0], x.y.tangent[0], x.z.tangent[0])
+}
+
+/// f = −∂Ψ/∂x − ∂D/∂v.
+#[inline(always)]
+pub fn potential_force<L: Potential<V, C>, S: Scalar, const V: usize, const C: usize>(
+    x: &[Vec3<S>; V],
+    v: &[Vec3<S>; V],
+    c: &[S; C],
+) -> [Vec3<S>; V] {
+    let (gradient, _) = L::energy_gradient(x, c);
+    let mut f = gradient;
+    let mut i = 0;
+    while i < V {
+        f[i] = -gradient[i];
+        i += 1;
+    }
+    if L::DISSIPATIVE {
+        let rate = L::dissipation_gradient(x, v, c);
+        let mut i = 0;
+        while i < V {
+            f[i] -= rate.v[i];
+            i += 1;
+        }
+    }
+    f
+}
+
+/// The adjoint of [`potential_force`], by one dual evaluation of each gradient.
+#[inline(always)]
+pub fn potential_adjoint<L: Potential<V, C>, S: Scalar, const V: usize, const C: usize>(
+    x: &[Vec3<S>; V],
+    v: &[Vec3<S>; V],
+    c: &[S; C],
+    lambda: &[Vec3<S>; V],
+) -> Gradient<S, V, C> {
+    let mut out = Gradient::zero();
+    let mut x_dual = [Vec3::zero(); V];
+    let mut c_dual = [Dual::zero(); C];
+    let mut i = 0;
+    while i < V {
+        x_dual[i] = dual3(x[i], lambda[i]);
+        i += 1;
+    }
+    let mut i = 0;
+    while i < C {
+        c_dual[i] = Dual::constant(c[i]);
+        i += 1;
+    }
+    let (gx, gc) = L::energy_gradient(&x_dual, &c_dual);
+    let mut i = 0;
+    while i < V {
+        out.x[i] = -tangent3(gx[i]);
+        i += 1;
+    }
+    let mut i = 0;
+    while i < C {
+        out.c[i] = -gc[i].tangent[0];
+        i += 1;
+    }
+    if L::DISSIPATIVE {
+        let mut v_dual = [Vec3::zero(); V];
+        let mut i = 0;
+        while i < V {
+            x_dual[i] = dual3(x[i], Vec3::zero());
+            v_dual[i] = dual3(v[i], lambda[i]);
+            i += 1;
+        }
+        let rate = L::dissipation_gradient(&x_dual, &v_dual, &c_dual);
+        let mut i = 0;
+        while i < V {
+            out.x[i] -= tangent3(rate.x[i]);
+            out.v[i] = -tangent3(rate.v[i]);
+            i += 1;
+        }
+        let mut i = 0;
+        while i < C {
+            out.c[i] -= rate.c[i].tangent[0];
+            i += 1;
+        }
+    }
+    out
+}

@@ -1,0 +1,167 @@
+//! A model compiled for simulation.
+
+use costate_model::{InputChannel, Model, State};
+
+use crate::constants::{Constants, Layout};
+use crate::error::DynamicsError;
+use crate::force::{Force, Scratch};
+use crate::soft;
+
+/// What drives a vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Motion {
+    /// Forces.
+    Free,
+    /// Nothing: it stays.
+    Fixed,
+    /// The input channel that starts at this index.
+    Path(usize),
+}
+
+/// A load input: its place among the inputs and the vertices that share it.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadInput {
+    pub input: usize,
+    pub vertices: Vec<u32>,
+}
+
+/// A model compiled for simulation: structure and forces, but no physical number. Those come
+/// from θ through [`derive`](System::derive).
+pub struct System {
+    pub(crate) model: Model,
+    pub(crate) forces: Vec<Box<dyn Force>>,
+    pub(crate) layout: Layout,
+    pub(crate) motion: Vec<Motion>,
+    /// Soft body of each vertex.
+    pub(crate) body_of: Vec<u32>,
+    pub(crate) loads: Vec<LoadInput>,
+    pub(crate) channels: Vec<InputChannel>,
+    pub(crate) input_len: usize,
+}
+
+/// Working memory for stepping on one thread; holds nothing between calls.
+pub struct Workspace {
+    pub(crate) scratch: Vec<Scratch>,
+    pub(crate) force: Vec<f64>,
+    pub(crate) lambda: Vec<f64>,
+}
+
+impl System {
+    /// Compiles a model.
+    ///
+    /// # Errors
+    /// An unknown law or a model that contradicts itself.
+    pub fn new(model: &Model) -> Result<Self, DynamicsError> {
+        let vertices = model.vertex_count();
+        let mut forces = soft::forces(model)?;
+        forces.extend(crate::contact::forces(model)?);
+        let layout =
+            Layout::new(vertices, model.soft.len(), forces.iter().map(|f| f.constants_len()));
+        let channels = model.inputs();
+        let mut starts = std::collections::HashMap::new();
+        let mut input_len = 0;
+        for channel in &channels {
+            starts.insert(channel.name.clone(), input_len);
+            input_len += channel.size;
+        }
+        let mut motion = vec![Motion::Free; vertices];
+        let mut body_of = vec![0; vertices];
+        let mut loads = Vec::new();
+        for (b, body) in model.soft.iter().enumerate() {
+            let first = model.first_vertex(b);
+            body_of[first..first + body.vertex_count].fill(b as u32);
+            for &v in &body.fixed {
+                motion[first + v as usize] = Motion::Fixed;
+            }
+            for path in &body.paths {
+                let input = starts[&format!("soft.{}.path.{}", body.name, path.name)];
+                for &v in &path.vertices {
+                    motion[first + v as usize] = Motion::Path(input);
+                }
+            }
+            for load in &body.loads {
+                loads.push(LoadInput {
+                    input: starts[&format!("soft.{}.load.{}", body.name, load.name)],
+                    vertices: load.vertices.iter().map(|v| v + first as u32).collect(),
+                });
+            }
+        }
+        Ok(Self {
+            model: model.clone(),
+            forces,
+            layout,
+            motion,
+            body_of,
+            loads,
+            channels,
+            input_len,
+        })
+    }
+
+    /// The model it was compiled from.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// θ of the model.
+    pub fn theta(&self) -> Vec<f64> {
+        self.model.theta()
+    }
+
+    /// Number of soft vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.motion.len()
+    }
+
+    /// Number of position coordinates (and of velocities).
+    pub fn dof(&self) -> usize {
+        3 * self.motion.len()
+    }
+
+    /// Where each constant lies.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The forces, in the order of [`Layout::forces`].
+    pub fn forces(&self) -> &[Box<dyn Force>] {
+        &self.forces
+    }
+
+    /// The input channels.
+    pub fn channels(&self) -> &[InputChannel] {
+        &self.channels
+    }
+
+    /// Number of input values in all channels.
+    pub fn input_len(&self) -> usize {
+        self.input_len
+    }
+
+    /// The time step, s.
+    pub fn timestep(&self) -> f64 {
+        self.model.options.timestep
+    }
+
+    /// Working memory for one thread.
+    pub fn workspace(&self) -> Workspace {
+        Workspace {
+            scratch: self.forces.iter().map(|f| f.scratch()).collect(),
+            force: vec![0.0; self.dof()],
+            lambda: vec![0.0; self.dof()],
+        }
+    }
+
+    /// The state at time zero for the inputs `u` there.
+    pub fn initial_state(&self, c: &Constants, u: &[f64]) -> State {
+        let mut q = c.values[self.layout.start_position.clone()].to_vec();
+        for (i, motion) in self.motion.iter().enumerate() {
+            if let Motion::Path(input) = *motion {
+                for k in 0..3 {
+                    q[3 * i + k] += u[input + k];
+                }
+            }
+        }
+        State { time: 0.0, q, v: c.values[self.layout.start_velocity.clone()].to_vec() }
+    }
+}
