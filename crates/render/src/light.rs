@@ -61,6 +61,7 @@ impl Light {
     }
 
     /// How much of the lamp reaches `p`, 0 to 1.
+    #[inline(always)]
     pub(crate) fn lit(&self, p: Vec3<f64>, n: Vec3<f64>) -> f32 {
         self.shadow.as_ref().map_or(1.0, |s| s.lit(p, n))
     }
@@ -92,9 +93,15 @@ struct ShadowMap {
     lift: f64,
     /// Height along the third axis, towards the lamp, above `low`.
     height: Vec<f32>,
+    /// Least and greatest height that a soft look-up can meet, per block of texels: most look-ups
+    /// are wholly in the light or wholly in the dark.
+    range: Vec<[f32; 2]>,
 }
 
 const TEXELS: usize = 640;
+/// Texels per side of a block.
+const BLOCK: usize = 4;
+const BLOCKS: usize = TEXELS / BLOCK;
 
 impl ShadowMap {
     fn new(to_lamp: Vec3<f64>, casters: &Casters) -> Option<Self> {
@@ -130,6 +137,7 @@ impl ShadowMap {
             scale: [1.0 / texel; 2],
             lift: 1.6 * texel,
             height: vec![f32::NEG_INFINITY; TEXELS * TEXELS],
+            range: Vec::new(),
         };
         for t in &casters.triangles {
             map.triangle(*t);
@@ -154,10 +162,33 @@ impl ShadowMap {
             map.polygon([shift(a, 1.0), shift(a, -1.0), shift(b, 1.0)]);
             map.polygon([shift(b, 1.0), shift(a, -1.0), shift(b, -1.0)]);
         }
+        map.range = map.ranges();
         Some(map)
     }
 
+    /// A look-up that starts in a block reads one texel before it and two behind it.
+    fn ranges(&self) -> Vec<[f32; 2]> {
+        let reach = |b: usize| (BLOCK * b).saturating_sub(1)..(BLOCK * b + BLOCK + 2).min(TEXELS);
+        let none = [f32::INFINITY, f32::NEG_INFINITY];
+        let join = |a: [f32; 2], b: [f32; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+        // First along the rows, then across them.
+        let mut rows = Vec::with_capacity(TEXELS * BLOCKS);
+        for row in self.height.chunks_exact(TEXELS) {
+            for i in 0..BLOCKS {
+                rows.push(row[reach(i)].iter().fold(none, |r, h| join(r, [*h, *h])));
+            }
+        }
+        let mut out = Vec::with_capacity(BLOCKS * BLOCKS);
+        for j in 0..BLOCKS {
+            for i in 0..BLOCKS {
+                out.push(reach(j).fold(none, |r, y| join(r, rows[y * BLOCKS + i])));
+            }
+        }
+        out
+    }
+
     /// A point in texels, and its height above `low`.
+    #[inline(always)]
     fn locate(&self, p: Vec3<f64>) -> [f64; 3] {
         [
             (self.axes[0].dot(p) - self.low[0]) * self.scale[0],
@@ -180,7 +211,8 @@ impl ShadowMap {
         });
     }
 
-    /// Mean of 3 × 3 comparisons with bilinear weights.
+    /// 0 in full shadow, 1 in the open.
+    #[inline(always)]
     fn lit(&self, p: Vec3<f64>, n: Vec3<f64>) -> f32 {
         let [x, y, z] = self.locate(p + n * self.lift);
         let [x, y] = [x - 0.5, y - 0.5];
@@ -189,9 +221,23 @@ impl ShadowMap {
             return 1.0;
         }
         let (ix, iy) = (x as usize, y as usize);
+        let z = (z + 0.5 * self.lift) as f32;
+        let [least, most] = self.range[iy / BLOCK * BLOCKS + ix / BLOCK];
+        if most <= z {
+            return 1.0;
+        }
+        if least > z {
+            return 0.0;
+        }
+        self.soft([x, y], z)
+    }
+
+    /// Mean of 3 × 3 comparisons with bilinear weights, around a texel at least one from the
+    /// border before it and two from that behind it.
+    fn soft(&self, [x, y]: [f64; 2], z: f32) -> f32 {
+        let (ix, iy) = (x as usize, y as usize);
         let (fx, fy) = ((x - ix as f64) as f32, (y - iy as f64) as f32);
         let (wx, wy) = ([1.0 - fx, 1.0, 1.0, fx], [1.0 - fy, 1.0, 1.0, fy]);
-        let z = (z + 0.5 * self.lift) as f32;
         let mut lit = 0.0;
         for (j, wy) in wy.into_iter().enumerate() {
             let start = (iy + j - 1) * TEXELS + ix - 1;

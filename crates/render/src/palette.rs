@@ -136,29 +136,40 @@ fn widest(bins: &[Bin]) -> (usize, f32) {
     (axis, if bins.len() > 1 { all[axis] } else { 0.0 })
 }
 
-fn mean<'a>(bins: impl Iterator<Item = &'a Bin>) -> [f32; 3] {
-    let mut sum = [0.0; 4];
-    for bin in bins {
-        for k in 0..3 {
-            sum[k] += bin.weight * bin.color[k];
+/// A weighted mean in the making: the weighted sum and the weight.
+#[derive(Clone, Copy, Default)]
+struct Mean {
+    sum: [f32; 3],
+    weight: f32,
+}
+
+impl Mean {
+    fn add(&mut self, bin: &Bin) {
+        for (sum, c) in self.sum.iter_mut().zip(bin.color) {
+            *sum += bin.weight * c;
         }
-        sum[3] += bin.weight;
+        self.weight += bin.weight;
     }
-    [sum[0] / sum[3], sum[1] / sum[3], sum[2] / sum[3]]
+
+    fn color(&self) -> [f32; 3] {
+        self.sum.map(|s| s / self.weight)
+    }
+}
+
+fn mean<'a>(bins: impl Iterator<Item = &'a Bin>) -> [f32; 3] {
+    let mut all = Mean::default();
+    bins.for_each(|bin| all.add(bin));
+    all.color()
 }
 
 fn refine(bins: &[Bin], colors: &mut [[f32; 3]]) {
     for _ in 0..ROUNDS {
-        let mut sums = vec![[0.0f32; 4]; colors.len()];
+        let mut means = vec![Mean::default(); colors.len()];
         for bin in bins {
-            let sum = &mut sums[nearest(&bin.color, colors.iter().copied())];
-            for k in 0..3 {
-                sum[k] += bin.weight * bin.color[k];
-            }
-            sum[3] += bin.weight;
+            means[nearest(&bin.color, colors.iter().copied())].add(bin);
         }
-        for (c, s) in colors.iter_mut().zip(&sums).filter(|(_, s)| s[3] > 0.0) {
-            *c = [s[0] / s[3], s[1] / s[3], s[2] / s[3]];
+        for (c, m) in colors.iter_mut().zip(&means).filter(|(_, m)| m.weight > 0.0) {
+            *c = m.color();
         }
     }
 }
