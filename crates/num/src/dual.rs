@@ -178,11 +178,16 @@ impl<S: Scalar, const N: usize> Scalar for DualN<S, N> {
     }
     #[inline(always)]
     fn atan2(self, x: Self) -> Self {
-        let squared = self.value * self.value + x.value * x.value;
-        let at_origin = squared.equals(S::zero());
+        // Scaled by the larger coordinate, so that squares neither over- nor underflow.
+        let largest = self.value.abs().max(x.value.abs());
+        let at_origin = largest.equals(S::zero());
         let inverse =
-            S::select(at_origin, S::zero(), S::select(at_origin, S::one(), squared).recip());
-        let tangent = lanewise!(self, x, |dy, dx| (x.value * dy - self.value * dx) * inverse);
+            S::select(at_origin, S::zero(), S::select(at_origin, S::one(), largest).recip());
+        let (unit_x, unit_y) = (x.value * inverse, self.value * inverse);
+        let squared = S::select(at_origin, S::one(), unit_x * unit_x + unit_y * unit_y);
+        let slope = inverse / squared;
+        let (by_y, by_x) = (unit_x * slope, unit_y * slope);
+        let tangent = lanewise!(self, x, |dy, dx| by_y * dy - by_x * dx);
         Self { value: self.value.atan2(x.value), tangent }
     }
     #[inline(always)]

@@ -212,18 +212,9 @@ macro_rules! register {
                     // SAFETY: all N points and a number more lie within; for the rest see the module.
                     unsafe { $ops::points(positions.as_ptr(), vertices) }
                 } else {
-                    assert!(end <= positions.len(), "a vertex lies beyond the positions");
-                    let mut near = [0.0; 3 * $n + 1];
-                    let mut own = [0; $n];
-                    let mut i = 0;
-                    while i < $n {
-                        let start = 3 * vertices[i] as usize;
-                        near[3 * i..3 * i + 3].copy_from_slice(&positions[start..start + 3]);
-                        own[i] = i as u32;
-                        i += 1;
-                    }
+                    let (near, own) = copied(positions, vertices);
                     // SAFETY: the copy has all N points and a number more; see the module.
-                    unsafe { $ops::points(near.as_ptr(), &own) }
+                    unsafe { $ops::points(near.as_ptr(), &own[..$n]) }
                 };
                 Vec3::new(Self(x), Self(y), Self(z))
             }
@@ -265,6 +256,23 @@ fn largest(indices: &[u32]) -> usize {
         i += 1;
     }
     largest as usize
+}
+
+/// The given points in a list of their own, with a number to spare, and their numbers there.
+#[cold]
+#[inline(never)]
+fn copied(
+    positions: &[f64],
+    vertices: &[u32],
+) -> ([f64; 3 * MAX_LANES_F64 + 1], [u32; MAX_LANES_F64]) {
+    let mut near = [0.0; 3 * MAX_LANES_F64 + 1];
+    let mut own = [0; MAX_LANES_F64];
+    for (i, &vertex) in vertices.iter().enumerate() {
+        let start = 3 * vertex as usize;
+        near[3 * i..3 * i + 3].copy_from_slice(&positions[start..start + 3]);
+        own[i] = i as u32;
+    }
+    (near, own)
 }
 
 /// Functions of one expression each, inlined into whatever has the target feature.
