@@ -178,14 +178,6 @@ impl<'a> Cursor<'a> {
         Some(token)
     }
 
-    /// The next word without moving on.
-    pub fn peek_token(&mut self) -> Option<Token<'a>> {
-        let here = (self.pos, self.line, self.line_start);
-        let token = self.next_token();
-        (self.pos, self.line, self.line_start) = here;
-        token
-    }
-
     /// The next word parsed as an integer of type `T`.
     pub fn integer<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T> {
         let token = self.next_token().ok_or_else(|| self.truncated(what))?;

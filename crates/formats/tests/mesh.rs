@@ -1,0 +1,321 @@
+//! Meshes written by other programs, and meshes that must be refused.
+
+use costate_formats::ErrorKind;
+use costate_formats::mesh::{Mesh, VtkFrame, VtkSeries, VtkValues, write_vtk};
+use std::path::{Path, PathBuf};
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/mesh").join(name)
+}
+
+fn volume(mesh: &Mesh) -> f64 {
+    let x = |v: u32| mesh.vertices[v as usize];
+    let sub = |a: [f64; 3], b: [f64; 3]| [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+    let six: f64 = mesh
+        .tetrahedra
+        .iter()
+        .map(|&[a, b, c, d]| {
+            let (u, v, w) = (sub(x(b), x(a)), sub(x(c), x(a)), sub(x(d), x(a)));
+            u[0] * (v[1] * w[2] - v[2] * w[1])
+                + u[1] * (v[2] * w[0] - v[0] * w[2])
+                + u[2] * (v[0] * w[1] - v[1] * w[0])
+        })
+        .sum();
+    six / 6.0
+}
+
+#[test]
+fn gmsh_in_both_versions_and_encodings() {
+    let reference = Mesh::read(data("box_41_ascii.msh")).unwrap();
+    assert!((volume(&reference) - 0.04 * 0.02 * 0.02).abs() < 1e-18);
+    let names: Vec<&str> = reference.groups.keys().map(String::as_str).collect();
+    assert_eq!(names, ["3", "body of rubber", "clamp", "corner", "edge"]);
+    let rubber = reference.group("body of rubber").unwrap();
+    assert_eq!(rubber.tetrahedra.len(), reference.tetrahedra.len());
+    assert_eq!(rubber.vertices.len(), reference.vertices.len());
+    let clamp = reference.group("clamp").unwrap();
+    assert!(!clamp.triangles.is_empty());
+    assert!(clamp.vertices.iter().all(|&v| reference.vertices[v as usize][0] == 0.0));
+    // Group 3 holds the faces at both ends; the clamp is one of them.
+    let ends = reference.group("3").unwrap();
+    assert!(clamp.triangles.iter().all(|t| ends.triangles.contains(t)));
+    assert!(ends.triangles.len() > clamp.triangles.len());
+    assert_eq!(reference.group("corner").unwrap().vertices.len(), 1);
+    assert!(reference.group("edge").unwrap().vertices.len() >= 2);
+    let e = reference.group("clmap").unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::UnknownName);
+    assert!(e.to_string().contains("did you mean \"clamp\"?"), "{e}");
+
+    for name in ["box_41_binary.msh", "box_22_ascii.msh", "box_22_binary.msh"] {
+        let other = Mesh::read(data(name)).unwrap();
+        // Gmsh writes 16 digits in ASCII, which is one too few.
+        let both = other.vertices.iter().flatten().zip(reference.vertices.iter().flatten());
+        assert!(both.clone().count() > 0 && both.clone().all(|(a, b)| (a - b).abs() < 1e-16));
+        let sorted = |m: &Mesh| {
+            let mut t = m.tetrahedra.clone();
+            t.sort_unstable();
+            t
+        };
+        assert_eq!(sorted(&other), sorted(&reference), "{name}");
+        assert_eq!(other.triangles.len(), reference.triangles.len(), "{name}");
+        for (group, members) in &reference.groups {
+            assert_eq!(other.group(group).unwrap().vertices, members.vertices, "{name} {group}");
+        }
+    }
+}
+
+#[test]
+fn vtk_by_gmsh_and_meshio() {
+    let reference = Mesh::read(data("box_41_ascii.msh")).unwrap();
+    let files = [
+        "box_gmsh.vtk",
+        "box_gmsh_binary.vtk",
+        "box_meshio_ascii.vtk",
+        "box_meshio_binary.vtk",
+        "box_meshio42.vtk",
+    ];
+    for name in files {
+        let mesh = Mesh::read(data(name)).unwrap();
+        assert_eq!(mesh.tetrahedra.len(), reference.tetrahedra.len(), "{name}");
+        assert!((volume(&mesh) - volume(&reference)).abs() < 1e-18, "{name}");
+        if name.contains("meshio") {
+            let tagged = mesh.group("part=7").unwrap();
+            assert_eq!(tagged.tetrahedra.len(), mesh.tetrahedra.len(), "{name}");
+            let clamp = mesh.group("part=2").unwrap();
+            assert!(clamp.vertices.iter().all(|&v| mesh.vertices[v as usize][0] == 0.0));
+        }
+    }
+}
+
+#[test]
+fn obj_with_groups_and_quadrilaterals() {
+    let square = Mesh::read(data("square.obj")).unwrap();
+    assert_eq!(square.triangles.len(), Mesh::read(data("square_41.msh")).unwrap().triangles.len());
+    let text = "# a strip\no strip\nv 0 0 0\nv 1 0 0 1.0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nv 2 0.5 0\n\
+                g left both\nf 1/1/1 2//1 3 4\ng right both\nusemtl red\nf -4 -1 -3\n";
+    let mesh = Mesh::parse("strip.obj", text.as_bytes()).unwrap();
+    assert_eq!(mesh.triangles, [[0, 1, 2], [0, 2, 3], [1, 4, 2]]);
+    assert_eq!(mesh.group("left").unwrap().triangles, [0, 1]);
+    assert_eq!(mesh.group("right").unwrap().vertices, [1, 2, 4]);
+    assert_eq!(mesh.group("both").unwrap().triangles, [0, 1, 2]);
+    assert_eq!(mesh.triangle_sources[2].line, 13);
+}
+
+/// A file by name, what is wrong with it, the line, and what the message must say.
+struct Bad(&'static str, &'static str, ErrorKind, Option<usize>, &'static str);
+
+#[test]
+fn bad_meshes_are_refused_with_their_place() {
+    use ErrorKind::*;
+    let cases = [
+        Bad("a.stl", "", Unsupported, None, "the ending .stl"),
+        Bad("a", "", Unsupported, None, "no ending"),
+        // OBJ
+        Bad("a.obj", "", Missing, None, "tetrahedra or triangles"),
+        Bad("a.obj", "v 0 0\n", NotANumber, Some(1), "v x y z"),
+        Bad("a.obj", "v 0 0 x\n", NotANumber, Some(1), "v 0 0 x"),
+        Bad("a.obj", "v 0 0 nan\n", NotANumber, Some(1), "finite"),
+        Bad("a.obj", "v 0 0 0\nf 1 2 3\n", IndexOutOfRange, Some(2), "from 1 to 1"),
+        Bad("a.obj", "v 0 0 0\nf 0 1 1\n", IndexOutOfRange, Some(2), "found 0"),
+        Bad("a.obj", "v 0 0 0\nf -2 1 1\n", IndexOutOfRange, Some(2), "-2"),
+        Bad("a.obj", "v 0 0 0\nf a b c\n", NotANumber, Some(2), "face 1"),
+        Bad("a.obj", "v 0 0 0\nf 1 1\n", Unsupported, Some(2), "2 corners"),
+        Bad("a.obj", "v 0 0 0\nf 1 1 1 1 1\n", Unsupported, Some(2), "triangulate"),
+        Bad("a.obj", "\nvertex 0 0 0\n", Unsupported, Some(2), "\"vertex\""),
+        Bad("a.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", Degenerate, Some(4), "triangle 0"),
+        Bad("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 1 3\n", Degenerate, Some(4), "triangle 0"),
+        Bad(
+            "a.obj",
+            "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 3 1 2\n",
+            Duplicate,
+            Some(5),
+            "triangle 0 in line 4",
+        ),
+        Bad(
+            "a.obj",
+            "v 0 0 0\nv 1 0 0\nv 9 9 9\nv 0 1 0\nf 1 2 4\n",
+            Unreferenced,
+            Some(3),
+            "vertex 2 (number 3 in the file)",
+        ),
+        // Gmsh
+        Bad("a.msh", "", Syntax, Some(1), "$MeshFormat"),
+        Bad("a.msh", "$Nodes\n", Syntax, Some(1), "$MeshFormat"),
+        Bad("a.msh", "$MeshFormat\n4.0 0 8\n", Unsupported, Some(2), "Mesh.MshFileVersion"),
+        Bad("a.msh", "$MeshFormat\n2.2 2 8\n", Unsupported, Some(2), "0 (ASCII) or 1"),
+        Bad("a.msh", "$MeshFormat\n2.2 1 8\n\x07\x01\x02\x03", Syntax, None, "binary integer 1"),
+        Bad("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n", Truncated, Some(4), "$Elements"),
+        Bad("a.msh", "$MeshFormat\n2.2 0 8\n$EndMesh\n", Syntax, Some(3), "$EndMeshFormat"),
+        Bad("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\nNodes\n", Syntax, Some(4), "section"),
+        Bad("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$A\n1\n", Truncated, None, "$EndA"),
+        // VTK
+        Bad("a.vtk", "", Syntax, Some(1), "an empty file"),
+        Bad("a.vtk", "<VTKFile>\n", Syntax, Some(1), "legacy VTK"),
+        Bad("a.vtk", "# vtk DataFile Version 3.0\nt\nHEX\n", Syntax, Some(3), "BINARY"),
+        Bad(
+            "a.vtk",
+            "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\n",
+            Unsupported,
+            Some(4),
+            "POLYDATA",
+        ),
+        Bad("a.vtk", "# vtk DataFile Version 3.0\nt\nASCII\n", Truncated, Some(4), "DATASET"),
+    ];
+    for Bad(name, text, kind, line, fragment) in cases {
+        let e = Mesh::parse(name, text.as_bytes()).expect_err(text);
+        assert_eq!(e.kind(), kind, "{text:?}: {e}");
+        if line.is_some() || name.ends_with("vtk") {
+            assert_eq!(e.line(), line, "{text:?}: {e}");
+        }
+        assert!(e.to_string().contains(fragment), "{text:?}: {e}");
+        assert_eq!(e.file(), Some(Path::new(name)), "{e}");
+    }
+}
+
+/// `$Nodes` and `$Elements` of version 2.2 around one tetrahedron.
+fn gmsh_2(nodes: &str, elements: &str) -> String {
+    format!(
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{nodes}\n$EndNodes\n$Elements\n{elements}\n\
+         $EndElements\n"
+    )
+}
+
+const CORNERS: &str = "4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1";
+
+#[test]
+fn bad_gmsh_2_elements() {
+    use ErrorKind::*;
+    let cases = [
+        (CORNERS, "1\n1 4 2 0 1 1 2 3 9", IndexOutOfRange, Some(13), "the node 9"),
+        (CORNERS, "1\n1 4 2 0 1 1 3 2 4", Inverted, Some(13), "swap two of its vertices"),
+        (CORNERS, "1\n1 4 2 0 1 1 2 3 3", Degenerate, Some(13), "tetrahedron 0 (number 1"),
+        (CORNERS, "2\n1 4 0 1 2 3 4\n2 4 0 2 3 1 4", Duplicate, Some(14), "in line 13"),
+        (CORNERS, "2\n1 4 2 7 1 1 2 3 4\n2 4 2 7 1 1 2 3 4", Duplicate, Some(14), "tetrahedron 1"),
+        (CORNERS, "1\n1 11 2 0 1 1 2 3 4", Unsupported, Some(13), "10-node second-order"),
+        (CORNERS, "1\n1 5 2 0 1 1 2 3 4", Unsupported, Some(13), "8-node hexahedron"),
+        (CORNERS, "1\n1 3 2 0 1 1 2 3 4", Unsupported, Some(13), "without recombination"),
+        (CORNERS, "1\n1 999 2 0 1 1 2 3 4", Unsupported, Some(13), "unknown element type"),
+        (CORNERS, "1\n1 2 2 0 1 1 2 3", Unreferenced, Some(9), "vertex 3 (number 4"),
+        (CORNERS, "1\n1 4 2 0 1 1 2 3", NotANumber, Some(14), "$EndElements"),
+        (CORNERS, "2\n1 4 2 0 1 1 2 3 4", NotANumber, Some(14), "$EndElements"),
+        (CORNERS, "0\n1 4 2 0 1 1 2 3 4", Syntax, Some(13), "announced number"),
+        (CORNERS, "x\n", NotANumber, Some(12), "number of elements"),
+        (CORNERS, "-1\n", NotANumber, Some(12), "number of elements"),
+        (CORNERS, "1\n1 4 2.5 0 1 1 2 3 4", NotANumber, Some(13), "\"2.5\""),
+        ("1\n1 0 0", "0", NotANumber, Some(7), "z of a node"),
+        ("1\n1 0 0 1e999", "0", NotANumber, Some(6), "finite"),
+        ("2\n1 0 0 0\n1 0 0 0", "0", Duplicate, Some(7), "node 1"),
+        ("9999999999999\n1 0 0 0", "0", NotANumber, Some(7), "number of a node"),
+        ("0", "0", Missing, None, "tetrahedra or triangles"),
+    ];
+    for (nodes, elements, kind, line, fragment) in cases {
+        let text = gmsh_2(nodes, elements);
+        let e = Mesh::parse("a.msh", text.as_bytes()).expect_err(&text);
+        assert_eq!((e.kind(), e.line()), (kind, line), "{text}{e}");
+        assert!(e.to_string().contains(fragment), "{text}{e}");
+    }
+}
+
+#[test]
+fn gmsh_2_repeats_an_element_for_each_of_its_groups() {
+    let text = gmsh_2(CORNERS, "2\n1 4 2 7 1 1 2 3 4\n2 4 2 8 1 1 2 3 4");
+    let mesh = Mesh::parse("a.msh", text.as_bytes()).unwrap();
+    assert_eq!(mesh.tetrahedra.len(), 1);
+    assert_eq!(mesh.group("7").unwrap(), mesh.group("8").unwrap());
+}
+
+#[test]
+fn bad_gmsh_files_of_others() {
+    let e = Mesh::read(data("box_second_order.msh")).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Unsupported);
+    assert!(e.to_string().contains("Mesh.ElementOrder = 1"), "{e}");
+    // Every shortened file is an error, whatever the format; none may panic.
+    for name in ["box_41_binary.msh", "box_22_binary.msh", "box_meshio_binary.vtk"] {
+        let bytes = std::fs::read(data(name)).unwrap();
+        for length in 0..bytes.len() {
+            let cut = Mesh::parse(name, &bytes[..length]);
+            if name.ends_with("msh") {
+                let tail_only = length + 30 > bytes.len();
+                assert!(cut.is_err() || tail_only, "{name} cut to {length}");
+            }
+        }
+    }
+}
+
+fn vtk(points: &str, cells: &str, types: &str) -> String {
+    format!(
+        "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {points}\n\
+         CELLS {cells}\nCELL_TYPES {types}\n"
+    )
+}
+
+#[test]
+fn bad_vtk_cells() {
+    use ErrorKind::*;
+    const P: &str = "4 double\n0 0 0\n1 0 0\n0 1 0\n0 0 1";
+    let cases = [
+        (P, "1 5\n4 0 1 2 9", "1\n10", IndexOutOfRange, Some(11), "below 4"),
+        (P, "1 5\n4 0 1 2 -1", "1\n10", IndexOutOfRange, Some(11), "found -1"),
+        (P, "1 5\n4 0 2 1 3", "1\n10", Inverted, Some(11), "tetrahedron 0"),
+        (P, "1 5\n4 0 1 2 3", "1\n24", Unsupported, Some(11), "a quadratic tetrahedron (24)"),
+        (P, "1 5\n4 0 1 2 3", "1\n5", WrongLength, Some(11), "3 vertices"),
+        (P, "1 5\n4 0 1 2 3", "2\n10 10", WrongLength, None, "1 as in CELLS"),
+        (P, "1 4\n3 0 1 2", "1\n5", Unreferenced, Some(9), "vertex 3"),
+        (P, "1\n", "1\n10", Syntax, Some(10), "CELLS n size"),
+        (P, "1 5\n4 0 1 2", "1\n10", NotANumber, Some(12), "CELL_TYPES"),
+        ("4 text\n", "1 5\n4 0 1 2 3", "1\n10", Unsupported, Some(5), "number type"),
+        ("4 double\n0 0 0", "", "", NotANumber, Some(7), "CELLS"),
+        (P, "1 5\n4 0 1 2 3", "1\n10\nWHAT 1", Syntax, Some(14), "WHAT"),
+        (P, "1 5\n4 0 1 2 3", "9999999999999999", Truncated, Some(13), "cell types"),
+    ];
+    for (points, cells, types, kind, line, fragment) in cases {
+        let text = vtk(points, cells, types);
+        let e = Mesh::parse("a.vtk", text.as_bytes()).expect_err(&text);
+        assert_eq!((e.kind(), e.line()), (kind, line), "{text}{e}");
+        assert!(e.to_string().contains(fragment), "{text}{e}");
+    }
+    let lying = "# vtk DataFile Version 3.0\nt\nBINARY\nDATASET UNSTRUCTURED_GRID\n\
+                 POINTS 18446744073709551615 double\n";
+    let e = Mesh::parse("a.vtk", lying.as_bytes()).unwrap_err();
+    assert_eq!(e.kind(), Truncated);
+}
+
+#[test]
+fn written_vtk_reads_back() {
+    let mesh = Mesh::read(data("box_41_ascii.msh")).unwrap();
+    let folder = std::env::temp_dir().join(format!("costate-vtk-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let speeds: Vec<f64> = mesh.vertices.iter().map(|x| x[0] / 3.0).collect();
+    for binary in [false, true] {
+        let mut series = VtkSeries::new(&folder, "run", binary);
+        let frame = VtkFrame {
+            points: &mesh.vertices,
+            tetrahedra: &mesh.tetrahedra,
+            triangles: &mesh.triangles,
+            lines: &[[0, 1]],
+            point_data: &[
+                ("speed", VtkValues::Scalars(&speeds)),
+                ("velocity", VtkValues::Vectors(&mesh.vertices)),
+            ],
+        };
+        let path = series.push(0.0, &frame).unwrap();
+        series.push(0.1, &frame).unwrap();
+        let back = Mesh::read(&path).unwrap();
+        assert_eq!(back.vertices, mesh.vertices);
+        assert_eq!(back.tetrahedra, mesh.tetrahedra);
+        assert_eq!(back.triangles, mesh.triangles);
+        let index = std::fs::read_to_string(series.finish().unwrap()).unwrap();
+        assert!(index.contains("{ \"name\": \"run_00001.vtk\", \"time\": 0.1 }"), "{index}");
+        let wrong = VtkFrame { tetrahedra: &[[0, 1, 2, 9999]], ..frame };
+        assert_eq!(
+            write_vtk(&path, &wrong, binary).unwrap_err().kind(),
+            ErrorKind::IndexOutOfRange
+        );
+        let short = [("speed", VtkValues::Scalars(&speeds[1..]))];
+        let wrong = VtkFrame { point_data: &short, ..frame };
+        assert_eq!(write_vtk(&path, &wrong, binary).unwrap_err().kind(), ErrorKind::WrongLength);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    let lost = folder.join("no/such/folder/a.vtk");
+    assert_eq!(write_vtk(&lost, &VtkFrame::default(), false).unwrap_err().kind(), ErrorKind::Io);
+}
