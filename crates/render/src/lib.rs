@@ -29,6 +29,7 @@ mod camera;
 mod canvas;
 mod color;
 mod fill;
+mod from_model;
 mod ground;
 mod image;
 mod light;
@@ -41,6 +42,7 @@ mod surface;
 pub use animation::{Timeline, write_gif};
 pub use camera::{Camera, Up, View};
 pub use color::Color;
+pub use from_model::{ModelView, MotionSettings, Track, motion_gif};
 pub use image::Image;
 pub use renderer::{Renderer, Style};
 pub use scene::{
