@@ -6,6 +6,7 @@ use crate::constants::{Constants, Layout};
 use crate::error::DynamicsError;
 use crate::force::{Force, Scratch};
 use crate::soft;
+use crate::step::{StateAdjoint, StateTangents};
 
 /// What drives a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,5 +164,68 @@ impl System {
             }
         }
         State { time: 0.0, q, v: c.values[self.layout.start_velocity.clone()].to_vec() }
+    }
+
+    /// Tangent of [`initial_state`](Self::initial_state), added to `tangents`; `c_dot` and
+    /// `u_dot` are columns, or empty for zero.
+    pub fn start_pushforward(&self, c_dot: &[f64], u_dot: &[f64], tangents: &mut StateTangents) {
+        let n = self.dof();
+        for k in 0..tangents.columns {
+            let (q, v) = (k * n..(k + 1) * n, k * n..(k + 1) * n);
+            let (q, v) = (&mut tangents.q[q], &mut tangents.v[v]);
+            if !c_dot.is_empty() {
+                let c_dot = &c_dot[k * self.layout.len..(k + 1) * self.layout.len];
+                let x0 = &c_dot[self.layout.start_position.clone()];
+                let v0 = &c_dot[self.layout.start_velocity.clone()];
+                for j in 0..n {
+                    q[j] += x0[j];
+                    v[j] += v0[j];
+                }
+            }
+            if !u_dot.is_empty() {
+                let u_dot = &u_dot[k * self.input_len..(k + 1) * self.input_len];
+                for (i, motion) in self.motion.iter().enumerate() {
+                    if let Motion::Path(input) = *motion {
+                        for a in 0..3 {
+                            q[3 * i + a] += u_dot[input + a];
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The part of the adjoint of [`initial_state`](Self::initial_state) that belongs to the
+    /// inputs, added to `u_bar`; its part in the constants is the adjoint itself, at
+    /// [`Layout::start_position`] and [`Layout::start_velocity`].
+    pub fn start_pullback(&self, adjoint: &StateAdjoint, u_bar: &mut [f64]) {
+        for (i, motion) in self.motion.iter().enumerate() {
+            if let Motion::Path(input) = *motion {
+                for a in 0..3 {
+                    u_bar[input + a] += adjoint.q[3 * i + a];
+                }
+            }
+        }
+    }
+
+    /// What constant `i` is, for messages.
+    pub fn constant_name(&self, i: usize) -> String {
+        let l = &self.layout;
+        if l.gravity.contains(&i) {
+            "option.gravity".into()
+        } else if l.inverse_mass.contains(&i) {
+            format!("mass of {}", self.vertex_name(i - l.inverse_mass.start))
+        } else if l.mass_damping.contains(&i) {
+            format!("soft.{}.mass_damping", self.model.soft[i - l.mass_damping.start].name)
+        } else if l.start_position.contains(&i) {
+            format!("start of {}", self.vertex_name((i - l.start_position.start) / 3))
+        } else if l.start_velocity.contains(&i) {
+            format!("start velocity of {}", self.vertex_name((i - l.start_velocity.start) / 3))
+        } else {
+            let force = l.forces.iter().position(|r| r.contains(&i));
+            force.map_or("a constant".into(), |f| {
+                format!("a constant of {}", self.forces[f].label())
+            })
+        }
     }
 }

@@ -1,5 +1,13 @@
-//! Rollouts of a system with their sensitivities and checkpointed adjoints.
+//! Rollouts of a system, their sensitivities and their checkpointed adjoints.
 
+mod adjoint;
+mod checkpoints;
+mod forward;
 mod observer;
+mod sensitivities;
 
+pub use adjoint::{AdjointOptions, Gradient, Loss};
+pub use checkpoints::Policy;
+pub use forward::{Failure, Run};
 pub use observer::{Interval, IntervalAdjoints, IntervalTangents, Observer};
+pub use sensitivities::{Seeds, Sensitivities};

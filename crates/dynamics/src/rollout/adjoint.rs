@@ -1,0 +1,309 @@
+//! The gradient of a loss of observed values, by one reverse sweep.
+
+use costate_model::State;
+
+use super::checkpoints::{Policy, plan, split};
+use super::forward::{InputWindow, Run};
+use super::observer::{IntervalAdjoints, Observer};
+use crate::error::DynamicsError;
+use crate::step::{InputAdjoints, StateAdjoint, StepInputs};
+use crate::system::Workspace;
+
+/// How to run the reverse sweep.
+#[derive(Clone, Debug)]
+pub struct AdjointOptions {
+    /// How states are kept.
+    pub policy: Policy,
+    /// Memory for states, bytes.
+    pub budget: usize,
+    /// Steps at which the gradient is cut: nothing flows back through the state there.
+    pub detach: Vec<usize>,
+}
+
+impl Default for AdjointOptions {
+    /// Automatic policy within 1 GiB, nothing cut.
+    fn default() -> Self {
+        Self { policy: Policy::Automatic, budget: 1 << 30, detach: Vec::new() }
+    }
+}
+
+/// A loss: takes the observed values y, returns its value and ∂loss/∂y.
+pub type Loss<'a> = dyn FnMut(&[f64]) -> (f64, Vec<f64>) + 'a;
+
+/// A loss and its gradient.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    /// The loss.
+    pub value: f64,
+    /// The observed values.
+    pub y: Vec<f64>,
+    /// By the constants; [`System::derive_pullback`](crate::System::derive_pullback) takes it to
+    /// θ. Where the start follows from θ its part is included.
+    pub c: Vec<f64>,
+    /// By the observer's parameters.
+    pub p: Vec<f64>,
+    /// By the samples of each input signal (empty for a channel without one).
+    pub inputs: Vec<Vec<f64>>,
+    /// By the initial state.
+    pub initial: StateAdjoint,
+    /// The largest number of states held at once.
+    pub peak_states: usize,
+    /// Steps run in all, the first forward run included.
+    pub forward_steps: usize,
+}
+
+/// What the reverse sweep carries.
+struct Sweep<'a> {
+    run: &'a Run<'a>,
+    observer: &'a dyn Observer,
+    p: &'a [f64],
+    y_bar: &'a [f64],
+    detach: &'a [usize],
+    adjoint: StateAdjoint,
+    at_start: StateAdjoint,
+    inputs: InputAdjoints,
+    signals: Vec<Vec<f64>>,
+    p_bar: Vec<f64>,
+}
+
+impl Run<'_> {
+    /// The gradient of `loss(y)`, which returns its value and ∂loss/∂y.
+    ///
+    /// # Errors
+    /// Divergence, an interrupt, a budget too small for two states, a derivative that is not
+    /// finite.
+    pub fn gradient(
+        &self,
+        observer: &dyn Observer,
+        p: &[f64],
+        options: &AdjointOptions,
+        loss: &mut Loss,
+    ) -> Result<Gradient, DynamicsError> {
+        let steps = observer.steps();
+        let n = self.system.dof();
+        let bytes = 2 * n * size_of::<f64>() + size_of::<State>();
+        let plan = plan(options.policy, steps, bytes, options.budget)?;
+        let store_all = plan.capacity > steps;
+        let ws = &mut self.system.workspace();
+
+        let start = self.start();
+        let mut stack: Vec<(usize, State)> = vec![(0, start.clone())];
+        let mut stored: Vec<State> = Vec::new();
+        let mut planned = plan.snapshots.iter().copied().skip(1).peekable();
+        let mut y = vec![0.0; observer.len()];
+        self.advance(start, 0..steps, ws, |step, from, to, u| {
+            if planned.peek() == Some(&step) {
+                planned.next();
+                stack.push((step, from.clone()));
+            }
+            if observer.reads(step) {
+                observer.observe(self.interval(p, step, from, to, u), &mut y);
+            }
+            if store_all {
+                stored.push(to.clone());
+            }
+            Ok(())
+        })?;
+        let (value, y_bar) = loss(&y);
+        if !value.is_finite() || !y_bar.iter().all(|b| b.is_finite()) {
+            return Err(DynamicsError::Invalid("the loss or its cotangent is not finite".into()));
+        }
+
+        let zero = StateAdjoint { q: vec![0.0; n], v: vec![0.0; n] };
+        let m = self.system.input_len();
+        let mut sweep = Sweep {
+            run: self,
+            observer,
+            p,
+            y_bar: &y_bar,
+            detach: &options.detach,
+            adjoint: zero.clone(),
+            at_start: zero,
+            inputs: InputAdjoints {
+                c: vec![0.0; self.system.layout().len],
+                now: vec![0.0; m],
+                next: vec![0.0; m],
+            },
+            signals: self
+                .inputs
+                .signals
+                .iter()
+                .map(|s| s.as_ref().map_or(Vec::new(), |s| vec![0.0; s.values.len()]))
+                .collect(),
+            p_bar: vec![0.0; observer.parameters_len()],
+        };
+        let (mut forward_steps, mut peak) = (steps, stack.len() + stored.len());
+        let mut end = steps;
+        while let Some((at, snapshot)) = stack.last() {
+            let (at, mut state) = (*at, snapshot.clone());
+            if at == end {
+                stack.pop();
+                continue;
+            }
+            let free = plan.capacity.saturating_sub(stack.len());
+            if !store_all && let Some(advance) = split(end - at, free) {
+                state = self.advance(state, at..at + advance, ws, |_, _, _, _| Ok(()))?;
+                forward_steps += advance;
+                stack.push((at + advance, state));
+                peak = peak.max(stack.len());
+                continue;
+            }
+            // Run what is stored at once; with room for one state only, the last step alone.
+            let from = if end - at <= free.max(1) { at } else { end - 1 };
+            if !store_all {
+                stored.clear();
+                state = self.advance(state, at..from, ws, |_, _, _, _| Ok(()))?;
+                let first = state.clone();
+                self.advance(first, from..end, ws, |_, _, to, _| {
+                    stored.push(to.clone());
+                    Ok(())
+                })?;
+                forward_steps += end - at;
+                peak = peak.max(stack.len() + stored.len());
+            }
+            sweep.reverse(&state, &stored, from, ws)?;
+            end = from;
+        }
+        sweep.finish(value, y, peak, forward_steps)
+    }
+}
+
+impl Sweep<'_> {
+    /// Reverses the steps from `first`, whose state is `start`, through the stored ones.
+    fn reverse(
+        &mut self,
+        start: &State,
+        stored: &[State],
+        first: usize,
+        ws: &mut Workspace,
+    ) -> Result<(), DynamicsError> {
+        let run = self.run;
+        let mut window = InputWindow::new(run);
+        for i in (0..stored.len()).rev() {
+            run.check_interrupt()?;
+            let step = first + i;
+            let from = if i == 0 { start } else { &stored[i - 1] };
+            let u = window.at(step);
+            self.reverse_step(step, from, &stored[i], u, ws)?;
+        }
+        Ok(())
+    }
+
+    fn reverse_step(
+        &mut self,
+        step: usize,
+        from: &State,
+        to: &State,
+        u: StepInputs,
+        ws: &mut Workspace,
+    ) -> Result<(), DynamicsError> {
+        let run = self.run;
+        if self.detach.contains(&(step + 1)) {
+            self.adjoint.q.fill(0.0);
+            self.adjoint.v.fill(0.0);
+        }
+        let reads = self.observer.reads(step);
+        if reads {
+            self.at_start.q.fill(0.0);
+            self.at_start.v.fill(0.0);
+            let adjoints = IntervalAdjoints {
+                start: &mut self.at_start,
+                end: &mut self.adjoint,
+                c: &mut self.inputs.c,
+                p: &mut self.p_bar,
+            };
+            let interval = run.interval(self.p, step, from, to, u);
+            self.observer.pullback(interval, self.y_bar, adjoints);
+        }
+        self.inputs.now.fill(0.0);
+        self.inputs.next.fill(0.0);
+        let (adjoint, inputs) = (&mut self.adjoint, &mut self.inputs);
+        run.system.step_pullback(run.constants, from, u, adjoint, inputs, ws);
+        if reads {
+            add(&mut self.adjoint.q, &self.at_start.q);
+            add(&mut self.adjoint.v, &self.at_start.v);
+        }
+        self.collect_inputs(step);
+        let sum: f64 = self.adjoint.q.iter().chain(&self.adjoint.v).sum();
+        if sum.is_finite() {
+            return Ok(());
+        }
+        let (q, v) = (&self.adjoint.q, &self.adjoint.v);
+        match (0..q.len()).find(|&j| !(q[j].is_finite() && v[j].is_finite())) {
+            None => Ok(()),
+            Some(j) => Err(DynamicsError::NonFiniteDerivative {
+                leaf: "the state".into(),
+                step,
+                element: run.system.vertex_name(j / 3),
+            }),
+        }
+    }
+
+    /// Adds the adjoints of this step's inputs to those of the samples they are made of.
+    fn collect_inputs(&mut self, step: usize) {
+        let h = self.run.system.timestep();
+        let ends = [(step, &self.inputs.now), (step + 1, &self.inputs.next)];
+        collect(self.run, &mut self.signals, ends.map(|(k, bar)| (k as f64 * h, bar.as_slice())));
+    }
+
+    fn finish(
+        mut self,
+        value: f64,
+        y: Vec<f64>,
+        peak_states: usize,
+        forward_steps: usize,
+    ) -> Result<Gradient, DynamicsError> {
+        let system = self.run.system;
+        if self.detach.contains(&0) {
+            self.adjoint.q.fill(0.0);
+            self.adjoint.v.fill(0.0);
+        }
+        if self.run.initial.is_none() {
+            let layout = system.layout();
+            add(&mut self.inputs.c[layout.start_position.clone()], &self.adjoint.q);
+            add(&mut self.inputs.c[layout.start_velocity.clone()], &self.adjoint.v);
+            let mut at_zero = vec![0.0; system.input_len()];
+            system.start_pullback(&self.adjoint, &mut at_zero);
+            collect(self.run, &mut self.signals, [(0.0, at_zero.as_slice())]);
+        }
+        if let Some(i) = self.inputs.c.iter().position(|b| !b.is_finite()) {
+            return Err(DynamicsError::NonFiniteDerivative {
+                leaf: system.constant_name(i),
+                step: 0,
+                element: "summed over the run".into(),
+            });
+        }
+        Ok(Gradient {
+            value,
+            y,
+            c: self.inputs.c,
+            p: self.p_bar,
+            inputs: self.signals,
+            initial: self.adjoint,
+            peak_states,
+            forward_steps,
+        })
+    }
+}
+
+fn collect<const N: usize>(run: &Run, signals: &mut [Vec<f64>], ends: [(f64, &[f64]); N]) {
+    let mut offset = 0;
+    for (i, channel) in run.system.channels().iter().enumerate() {
+        if let Some(Some(signal)) = run.inputs.signals.get(i) {
+            for (time, bar) in ends {
+                for (sample, weight) in signal.weights(time) {
+                    for k in 0..channel.size {
+                        signals[i][sample * channel.size + k] += weight * bar[offset + k];
+                    }
+                }
+            }
+        }
+        offset += channel.size;
+    }
+}
+
+fn add(to: &mut [f64], from: &[f64]) {
+    for (a, b) in to.iter_mut().zip(from) {
+        *a += b;
+    }
+}

@@ -1,0 +1,140 @@
+//! Forward tangents: the Jacobian of the observed values by a set of directions.
+
+use costate_model::{Inputs, State};
+
+use super::forward::{InputWindow, Run};
+use super::observer::{IntervalTangents, Observer};
+use crate::error::DynamicsError;
+use crate::step::{StateTangents, StepInputs};
+
+/// Directions in which to differentiate; column k of each part belongs to direction k.
+#[derive(Clone, Debug, Default)]
+pub struct Seeds {
+    /// How many directions.
+    pub columns: usize,
+    /// Tangents of the constants, columns of their length; empty means zero.
+    pub c: Vec<f64>,
+    /// Tangents of the observer's parameters, likewise.
+    pub p: Vec<f64>,
+    /// Tangents of the initial state where it is given; where it follows from θ it is derived
+    /// from `c` and this is added.
+    pub initial: Option<StateTangents>,
+    /// Tangents of the input samples, one per direction (same times as the run's inputs); empty
+    /// means zero.
+    pub inputs: Vec<Inputs>,
+}
+
+/// Observed values with their Jacobian.
+#[derive(Clone, Debug)]
+pub struct Sensitivities {
+    /// The observed values.
+    pub y: Vec<f64>,
+    /// Column k, `[k len .. (k + 1) len]`, is the derivative along direction k.
+    pub y_dot: Vec<f64>,
+    /// Time and the norm of each direction's position tangent, at up to about fifty times of the
+    /// run: how sensitivities grow.
+    pub growth: Vec<(f64, Vec<f64>)>,
+}
+
+impl Run<'_> {
+    /// Observed values and their derivatives along the seeds' directions.
+    ///
+    /// # Errors
+    /// Divergence, an interrupt, a derivative that is not finite.
+    pub fn sensitivities(
+        &self,
+        observer: &dyn Observer,
+        p: &[f64],
+        seeds: &Seeds,
+        detach: &[usize],
+    ) -> Result<Sensitivities, DynamicsError> {
+        let (system, columns, n) = (self.system, seeds.columns, self.system.dof());
+        let steps = observer.steps();
+        let ws = &mut system.workspace();
+        let mut y = vec![0.0; observer.len()];
+        let mut y_dot = vec![0.0; observer.len() * columns];
+        let mut growth = Vec::new();
+        let stride = (steps / 50).max(1);
+
+        let mut windows: Vec<InputWindow> =
+            seeds.inputs.iter().map(|inputs| InputWindow::new(&Run { inputs, ..*self })).collect();
+        let mut window = InputWindow::new(self);
+        let mut u_dot = (Vec::new(), Vec::new());
+        gather(&mut windows, 0, &mut u_dot);
+        let mut tangents = self.start_tangents(seeds, &u_dot.0);
+        let mut before = tangents.clone();
+        let (mut state, mut next) = (self.start(), State::default());
+        for step in 0..steps {
+            self.check_interrupt()?;
+            if detach.contains(&step) {
+                tangents.q.fill(0.0);
+                tangents.v.fill(0.0);
+            }
+            let u = window.at(step);
+            gather(&mut windows, step, &mut u_dot);
+            let u_tangent = StepInputs { now: &u_dot.0, next: &u_dot.1 };
+            let reads = observer.reads(step);
+            if reads {
+                before.q.copy_from_slice(&tangents.q);
+                before.v.copy_from_slice(&tangents.v);
+            }
+            system.step(self.constants, &state, u, step, &mut next, ws)?;
+            let c = self.constants;
+            system.step_pushforward(c, &state, u, &mut tangents, &seeds.c, u_tangent, ws);
+            if reads {
+                let interval = self.interval(p, step, &state, &next, u);
+                observer.observe(interval, &mut y);
+                let at = IntervalTangents {
+                    columns,
+                    start: &before,
+                    end: &tangents,
+                    c: &seeds.c,
+                    p: &seeds.p,
+                };
+                observer.pushforward(interval, at, &mut y_dot);
+            }
+            if step % stride == 0 || step + 1 == steps {
+                let norms: Vec<f64> = (0..columns)
+                    .map(|k| tangents.q[k * n..(k + 1) * n].iter().map(|x| x * x).sum::<f64>())
+                    .map(f64::sqrt)
+                    .collect();
+                if let Some(k) = norms.iter().position(|x| !x.is_finite()) {
+                    let q = &tangents.q[k * n..(k + 1) * n];
+                    let j = q.iter().position(|x| !x.is_finite()).unwrap_or(0);
+                    return Err(DynamicsError::NonFiniteDerivative {
+                        leaf: format!("direction {k}"),
+                        step,
+                        element: system.vertex_name(j / 3),
+                    });
+                }
+                growth.push((next.time, norms));
+            }
+            std::mem::swap(&mut state, &mut next);
+        }
+        Ok(Sensitivities { y, y_dot, growth })
+    }
+
+    /// Tangents of the start.
+    fn start_tangents(&self, seeds: &Seeds, u_dot: &[f64]) -> StateTangents {
+        let (n, columns) = (self.system.dof(), seeds.columns);
+        let mut tangents = match &seeds.initial {
+            Some(given) => given.clone(),
+            None => StateTangents { columns, q: vec![0.0; n * columns], v: vec![0.0; n * columns] },
+        };
+        if self.initial.is_none() {
+            self.system.start_pushforward(&seeds.c, u_dot, &mut tangents);
+        }
+        tangents
+    }
+}
+
+/// Input tangents of all directions at both ends of a step, as columns.
+fn gather(windows: &mut [InputWindow], step: usize, out: &mut (Vec<f64>, Vec<f64>)) {
+    out.0.clear();
+    out.1.clear();
+    for window in windows {
+        let u = window.at(step);
+        out.0.extend_from_slice(u.now);
+        out.1.extend_from_slice(u.next);
+    }
+}
