@@ -10,7 +10,7 @@ mod scalar;
 mod vector;
 
 pub use dual::{Dual, DualN};
-pub use lanes::{Isa, IsaError, Kernel, Lanes, MAX_LANES, dispatch, dispatch_on, isa};
+pub use lanes::{Element, Isa, IsaError, Kernel, Lanes, MAX_LANES, dispatch, dispatch_on, isa};
 pub use quat::Quat;
 pub use scalar::{Mask, Scalar};
 pub use vector::{Mat3, Vec3};

@@ -1,7 +1,7 @@
 //! The choice of an instruction set.
 
 use super::Kernel;
-use super::portable::F64Array;
+use super::portable::Array;
 use core::fmt;
 use std::sync::OnceLock;
 
@@ -140,49 +140,69 @@ pub fn isa() -> Result<Isa, IsaError> {
     cached().clone()
 }
 
+/// A type of numbers that kernels run on: `f64` and `f32`.
+pub trait Element: Copy + sealed::Sealed {
+    #[doc(hidden)]
+    /// # Safety
+    /// The processor must support `isa`.
+    unsafe fn enter<K: Kernel<Self>>(isa: Isa, kernel: K) -> K::Output;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f64 {}
+    impl Sealed for f32 {}
+}
+
 /// Runs a kernel on the instruction set of [`isa`], or on the widest where that is an error.
 #[inline]
-pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+pub fn dispatch<E: Element, K: Kernel<E>>(kernel: K) -> K::Output {
     let isa = match cached() {
         Ok(isa) => *isa,
         Err(_) => Isa::best(),
     };
     // SAFETY: `cached` and `best` give supported sets only.
-    unsafe { enter(isa, kernel) }
+    unsafe { E::enter(isa, kernel) }
 }
 
 /// Runs a kernel on the given instruction set.
 ///
 /// # Errors
 /// [`IsaError::Unsupported`] if this processor lacks it.
-pub fn dispatch_on<K: Kernel>(isa: Isa, kernel: K) -> Result<K::Output, IsaError> {
+pub fn dispatch_on<E: Element, K: Kernel<E>>(isa: Isa, kernel: K) -> Result<K::Output, IsaError> {
     if !isa.is_supported() {
         return Err(IsaError::Unsupported(isa));
     }
     // SAFETY: just checked.
-    Ok(unsafe { enter(isa, kernel) })
+    Ok(unsafe { E::enter(isa, kernel) })
 }
 
-/// # Safety
-/// The processor must support `isa`.
-#[inline]
-unsafe fn enter<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
-    match isa {
-        Isa::Scalar => kernel.run::<f64>(),
-        Isa::Portable => kernel.run::<F64Array<4>>(),
-        // SAFETY: the caller's promise.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Sse2 => unsafe { super::x86::run_sse2(kernel) },
-        // SAFETY: the caller's promise.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { super::x86::run_avx2(kernel) },
-        // SAFETY: the caller's promise.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { super::x86::run_avx512(kernel) },
-        #[cfg(not(target_arch = "x86_64"))]
-        Isa::Sse2 | Isa::Avx2 | Isa::Avx512 => kernel.run::<f64>(),
-    }
+macro_rules! element {
+    ($t:ty, $portable:ty, $sse2:ident, $avx2:ident, $avx512:ident) => {
+        impl Element for $t {
+            #[inline]
+            unsafe fn enter<K: Kernel<Self>>(isa: Isa, kernel: K) -> K::Output {
+                match isa {
+                    Isa::Scalar => kernel.run::<$t>(),
+                    Isa::Portable => kernel.run::<$portable>(),
+                    // SAFETY: the caller's promise.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Sse2 => unsafe { super::x86::$sse2(kernel) },
+                    // SAFETY: the caller's promise.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 => unsafe { super::x86::$avx2(kernel) },
+                    // SAFETY: the caller's promise.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => unsafe { super::x86::$avx512(kernel) },
+                    #[cfg(not(target_arch = "x86_64"))]
+                    Isa::Sse2 | Isa::Avx2 | Isa::Avx512 => kernel.run::<$t>(),
+                }
+            }
+        }
+    };
 }
+element!(f64, Array<f64, 4>, run_sse2, run_avx2, run_avx512);
+element!(f32, Array<f32, 4>, run_sse2_f32, run_avx2_f32, run_avx512_f32);
 
 #[cfg(test)]
 mod tests {

@@ -36,7 +36,7 @@ mod x86;
 #[cfg(test)]
 mod tests;
 
-pub use isa::{Isa, IsaError, dispatch, dispatch_on, isa};
+pub use isa::{Element, Isa, IsaError, dispatch, dispatch_on, isa};
 
 use crate::scalar::Scalar;
 use crate::vector::Vec3;

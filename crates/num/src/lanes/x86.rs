@@ -14,7 +14,10 @@ use core::ops::{Add, AddAssign, BitAnd, BitOr, Div, Mul, Neg, Not, Sub, SubAssig
 
 mod avx2;
 mod avx512;
+mod single;
 mod sse2;
+
+use single::{F32x4, F32x8, F32x16};
 
 /// # Safety
 /// None beyond x86-64 itself, of which SSE2 is a part.
@@ -23,16 +26,34 @@ pub(super) fn run_sse2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<F64x2>()
 }
 /// # Safety
+/// None beyond x86-64 itself, of which SSE2 is a part.
+#[target_feature(enable = "sse2")]
+pub(super) fn run_sse2_f32<K: Kernel<f32>>(kernel: K) -> K::Output {
+    kernel.run::<F32x4>()
+}
+/// # Safety
 /// The processor must have AVX2.
 #[target_feature(enable = "avx2")]
 pub(super) fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<F64x4>()
 }
 /// # Safety
+/// The processor must have AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) fn run_avx2_f32<K: Kernel<f32>>(kernel: K) -> K::Output {
+    kernel.run::<F32x8>()
+}
+/// # Safety
 /// The processor must have AVX-512 F, DQ and VL.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
 pub(super) fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<F64x8>()
+}
+/// # Safety
+/// The processor must have AVX-512 F, DQ and VL.
+#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+pub(super) fn run_avx512_f32<K: Kernel<f32>>(kernel: K) -> K::Output {
+    kernel.run::<F32x16>()
 }
 
 /// A register type with its mask, from a module of operations by their common names.
