@@ -1,6 +1,7 @@
 //! Dynamics: the compiled constants, the step and its derivatives, rollouts and adjoints.
 #![warn(missing_docs)]
 
+mod check;
 mod constants;
 pub mod contact;
 mod derive;
@@ -8,11 +9,14 @@ mod error;
 mod force;
 pub mod rollout;
 pub mod soft;
+mod stability;
 mod step;
 mod system;
 
+pub use check::{LeafCheck, check};
 pub use constants::{Constants, Layout};
 pub use error::DynamicsError;
 pub use force::{Adjoints, At, Force, Scratch, Tangents};
+pub use stability::StableStep;
 pub use step::{InputAdjoints, StateAdjoint, StateTangents, StepInputs};
 pub use system::{System, Workspace};

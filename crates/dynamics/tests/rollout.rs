@@ -191,3 +191,48 @@ fn case_r23_gradients_do_not_change_the_motion() {
     let g = run.gradient(&observer, &[], &AdjointOptions::default(), &mut loss).unwrap();
     assert_eq!(y, g.y);
 }
+
+/// The bound of a mass on a spring with a damper: h²k + 2hc = 4 for k and c per mass.
+#[test]
+fn the_stable_step_of_an_oscillator_is_exact() {
+    for (k, d) in [(100.0, 0.0), (100.0, 3.0), (1.0, 50.0)] {
+        let mut model = Model::new("oscillator");
+        let springs = SpringSettings { stiffness: vec![k], damping: vec![d], rest_length: None };
+        SoftBuilder::new("o", vec![[0.0; 3], [1.0, 0.0, 0.0]])
+            .vertex_mass(vec![0.5])
+            .fix(&[0])
+            .with_springs(vec![[0, 1]], springs)
+            .build(&mut model)
+            .unwrap();
+        let unit = d / 0.5;
+        let exact = 4.0 / (unit + (unit * unit + 4.0 * k / 0.5_f64).sqrt());
+        for (h, stable) in [(0.99 * exact, true), (1.01 * exact, false)] {
+            model.options.timestep = h;
+            let system = System::new(&model).unwrap();
+            let c = system.derive(&system.theta()).unwrap();
+            let result = system.check_timestep(&c, &system.initial_state(&c, &[]), &[]);
+            assert_eq!(result.is_ok(), stable, "{k} {d} {h}: {result:?}");
+            // And the bound is what the motion does.
+            let mut moved = model.clone();
+            moved = moved.with("soft.o.velocity", &[1e-6, 0.0, 0.0]).unwrap();
+            moved = moved.with("option.gravity", &[0.0; 3]).unwrap();
+            let system = System::new(&moved).unwrap();
+            let c = system.derive(&system.theta()).unwrap();
+            let inputs = Inputs::default();
+            let last = Run::new(&system, &c, &inputs).rollout(4000, 4000);
+            let grown = last.map_or(f64::INFINITY, |t| t.states[1].v[3].abs());
+            assert_eq!(grown < 1e-3, stable, "{k} {d} {h}: {grown}");
+        }
+    }
+}
+
+#[test]
+fn every_leaf_of_a_scene_passes_its_proofs() {
+    let Setup { system, .. } = setup();
+    let checks = costate_dynamics::check(&system, &inputs(), 60).unwrap();
+    assert_eq!(checks.len(), system.model().leaves.len());
+    for check in &checks {
+        assert!(check.passes(), "{check:?}");
+    }
+    assert!(checks.iter().filter(|c| c.influences).count() >= 9);
+}
