@@ -8,7 +8,10 @@ mod geom;
 mod leaf;
 mod model;
 mod motion;
+mod selection;
 mod soft;
+mod transform;
+mod view;
 
 pub use builder::{
     Damping, ELASTIC_LAWS, GeomBuilder, GridSplit, HingeSettings, MassRule, MaterialParameter,
@@ -19,7 +22,9 @@ pub use geom::{ContactMaterial, Geom, Shape};
 pub use leaf::{Bounds, Elements, Extent, Leaf, LeafId, Leaves};
 pub use model::{Model, Options};
 pub use motion::{InputChannel, InputSignal, Inputs, Interpolation, State, Trajectory};
+pub use selection::{Binding, Entry, Prior, Selection, Spread, Unknown};
 pub use soft::{
     DampingLaw, ElasticView, Hinges, Load, Material, Membrane, Path, PointMass, Region, SoftBody,
     Springs, Tetrahedra, TetrahedraDamping, TetrahedraMass, boundary_triangles,
 };
+pub use transform::{Map, Transform};
