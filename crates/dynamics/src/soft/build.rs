@@ -1,8 +1,8 @@
 //! From the model's soft bodies to forces.
 
-use costate_model::{LeafId, Leaves, Model, SoftBody};
+use costate_model::{DampingLaw, LeafId, Leaves, Model, SoftBody};
 
-use super::{Block, Parameter, RestPositions, Spring};
+use super::{Block, DiscreteShell, Membrane, Parameter, RestPositions, Spring, WarpHinge};
 use crate::error::DynamicsError;
 use crate::force::Force;
 
@@ -25,6 +25,12 @@ pub fn forces(model: &Model) -> Result<Vec<Box<dyn Force>>, DynamicsError> {
         if let Some(block) = springs(model, body, first) {
             out.push(block);
         }
+        if let Some(block) = membrane(model, body, first) {
+            out.push(block);
+        }
+        if let Some(block) = hinges(model, body, first)? {
+            out.push(block);
+        }
     }
     Ok(out)
 }
@@ -45,4 +51,60 @@ fn springs(model: &Model, body: &SoftBody, first: usize) -> Option<Box<dyn Force
         parameters,
         rest,
     )))
+}
+
+fn membrane(model: &Model, body: &SoftBody, first: usize) -> Option<Box<dyn Force>> {
+    let membrane = body.membrane.as_ref()?;
+    let leaves = &model.leaves;
+    let parameters = [
+        leaf(leaves, membrane.stiffness),
+        leaf(leaves, membrane.area_stiffness),
+        leaf(leaves, membrane.damping),
+        leaf(leaves, membrane.drag),
+        leaf(leaves, membrane.lift),
+        leaf(leaves, membrane.activation),
+        leaf(leaves, membrane.density),
+    ];
+    let rest = RestPositions { range: leaves.range(body.rest_position), first_vertex: first };
+    let label = format!("soft.{} triangles", body.name);
+    let stencils = global(&membrane.triangles, first);
+    Some(match membrane.damping_law {
+        DampingLaw::FrameIndifferent => {
+            Box::new(Block::<Membrane<false>, 3, 7, 9>::new(label, stencils, parameters, rest))
+        }
+        DampingLaw::Warp => {
+            Box::new(Block::<Membrane<true>, 3, 7, 9>::new(label, stencils, parameters, rest))
+        }
+    })
+}
+
+fn hinges(
+    model: &Model,
+    body: &SoftBody,
+    first: usize,
+) -> Result<Option<Box<dyn Force>>, DynamicsError> {
+    let Some(hinges) = &body.hinges else { return Ok(None) };
+    let leaves = &model.leaves;
+    let parameters = [
+        leaf(leaves, hinges.stiffness),
+        leaf(leaves, hinges.damping),
+        leaf(leaves, hinges.rest_angle),
+    ];
+    let rest = RestPositions { range: leaves.range(body.rest_position), first_vertex: first };
+    let label = format!("soft.{} hinges", body.name);
+    let stencils = global(&hinges.indices, first);
+    Ok(Some(match &*hinges.law {
+        "discrete-shells" => {
+            Box::new(Block::<DiscreteShell, 4, 3, 3>::new(label, stencils, parameters, rest))
+        }
+        "warp" => Box::new(Block::<WarpHinge, 4, 3, 3>::new(label, stencils, parameters, rest)),
+        other => {
+            return Err(DynamicsError::UnknownLaw {
+                element: format!("soft.{}", body.name),
+                kind: "bending",
+                name: other.into(),
+                known: vec!["discrete-shells".into(), "warp".into()],
+            });
+        }
+    }))
 }

@@ -3,6 +3,8 @@
 mod block;
 mod build;
 mod element;
+mod hinges;
+mod membrane;
 mod parameter;
 mod springs;
 
@@ -11,5 +13,7 @@ pub use build::forces;
 pub use element::{
     Element, Gradient, Potential, dual3, potential_adjoint, potential_force, tangent3,
 };
+pub use hinges::{DiscreteShell, WarpHinge};
+pub use membrane::Membrane;
 pub use parameter::Parameter;
 pub use springs::Spring;
