@@ -1,12 +1,14 @@
 //! Membranes, hinges and springs: proofs of their derivatives on random shapes and motions.
 
 mod common;
+#[path = "common/proof.rs"]
+mod proof;
 
-use common::proof::{noise, prove};
 use costate_dynamics::System;
 use costate_model::{
     DampingLaw, HingeSettings, MembraneSettings, Model, SoftBuilder, SpringSettings,
 };
+use proof::{noise, prove};
 use proptest::prelude::*;
 
 /// Moves every vertex of a grid of two by two cells at random, in and out of its plane.
@@ -26,8 +28,8 @@ fn cloth(seed: u64, amount: f64, damping: DampingLaw, bending: &str) -> System {
     let field = |i: usize, base: f64| {
         (0..8).map(|e| base * (1.0 + 0.3 * noise(seed ^ 5, 8 * i + e))).collect::<Vec<f64>>()
     };
-    let rest_angle = if seed % 2 == 0 { None } else { Some(vec![0.4]) };
-    SoftBuilder::cloth_grid("c", [2, 2], [0.1, 0.12], seed % 3 == 0)
+    let rest_angle = if seed.is_multiple_of(2) { None } else { Some(vec![0.4]) };
+    SoftBuilder::cloth_grid("c", [2, 2], [0.1, 0.12], seed.is_multiple_of(3))
         .position([0.1, -0.2, 0.3])
         .rotation([0.9, 0.1, -0.3, 0.2])
         .velocity([0.5, -1.0, 0.7])

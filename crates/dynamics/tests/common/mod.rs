@@ -1,7 +1,5 @@
 //! Helpers shared by the tests of this crate.
 
-pub mod proof;
-
 use costate_dynamics::rollout::{Interval, IntervalAdjoints, IntervalTangents, Observer};
 
 /// Observes the whole state (positions, then velocities) at the end of some steps.

@@ -4,7 +4,7 @@ use costate_dynamics::System;
 use costate_dynamics::rollout::{AdjointOptions, Run, Seeds};
 use costate_model::Inputs;
 
-use super::States;
+use crate::common::States;
 
 /// A number between −1 and 1 that depends on nothing but `i` and `seed`.
 pub fn noise(seed: u64, i: usize) -> f64 {
