@@ -7,10 +7,13 @@ mod lanes;
 mod math;
 mod quat;
 mod scalar;
+pub mod spatial;
+mod symmetric;
 mod vector;
 
 pub use dual::{Dual, DualN};
 pub use lanes::{Element, Isa, IsaError, Kernel, Lanes, MAX_LANES, dispatch, dispatch_on, isa};
 pub use quat::Quat;
 pub use scalar::{Mask, Scalar};
+pub use symmetric::SymMat3;
 pub use vector::{Mat3, Vec3};

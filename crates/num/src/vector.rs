@@ -1,7 +1,7 @@
 //! Small vectors and matrices over any [`Scalar`].
 
 use crate::scalar::Scalar;
-use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+use core::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// A vector of three components.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +72,11 @@ impl<S: Scalar> Vec3<S> {
         let inverse = S::select(at_zero, S::zero(), S::select(at_zero, S::one(), length).recip());
         (self * inverse, length)
     }
+    /// The product of each component with its like.
+    #[inline(always)]
+    pub fn component_mul(self, o: Self) -> Self {
+        Self::new(self.x * o.x, self.y * o.y, self.z * o.z)
+    }
     /// Lane-wise choice between two vectors.
     #[inline(always)]
     pub fn select(mask: S::Mask, a: Self, b: Self) -> Self {
@@ -105,6 +110,13 @@ impl<S: Scalar> Mul<S> for Vec3<S> {
     #[inline(always)]
     fn mul(self, s: S) -> Self {
         Self::new(self.x * s, self.y * s, self.z * s)
+    }
+}
+impl<S: Scalar> Div<S> for Vec3<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, s: S) -> Self {
+        Self::new(self.x / s, self.y / s, self.z / s)
     }
 }
 impl<S: Scalar> AddAssign for Vec3<S> {
@@ -160,6 +172,32 @@ impl<S: Scalar> Mat3<S> {
             Vec3::splat([1.0, 0.0, 0.0]),
             Vec3::splat([0.0, 1.0, 0.0]),
             Vec3::splat([0.0, 0.0, 1.0]),
+        )
+    }
+    /// The diagonal matrix with the given entries.
+    #[inline(always)]
+    pub fn from_diagonal(d: Vec3<S>) -> Self {
+        let zero = S::zero();
+        Self::from_columns(
+            Vec3::new(d.x, zero, zero),
+            Vec3::new(zero, d.y, zero),
+            Vec3::new(zero, zero, d.z),
+        )
+    }
+    /// The entries of the diagonal.
+    #[inline(always)]
+    pub fn diagonal(self) -> Vec3<S> {
+        let [a, b, c] = self.columns;
+        Vec3::new(a.x, b.y, c.z)
+    }
+    /// The skew-symmetric matrix whose product with a vector is the cross product `v ×`.
+    #[inline(always)]
+    pub fn skew(v: Vec3<S>) -> Self {
+        let zero = S::zero();
+        Self::from_columns(
+            Vec3::new(zero, v.z, -v.y),
+            Vec3::new(-v.z, zero, v.x),
+            Vec3::new(v.y, -v.x, zero),
         )
     }
     /// Matrix times vector.
@@ -268,5 +306,11 @@ impl<S: Scalar> AddAssign for Mat3<S> {
     #[inline(always)]
     fn add_assign(&mut self, o: Self) {
         *self = *self + o;
+    }
+}
+impl<S: Scalar> SubAssign for Mat3<S> {
+    #[inline(always)]
+    fn sub_assign(&mut self, o: Self) {
+        *self = *self - o;
     }
 }
