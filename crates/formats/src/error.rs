@@ -138,10 +138,11 @@ impl Error {
         self.0.place.column = Some(column);
         self
     }
-    /// Names the element: a TOML path, a mesh element with its number, a column of a table.
+    /// Names the element: a TOML path, a mesh element with its number, a column of a table. An
+    /// empty name takes a former one away.
     #[must_use]
     pub fn element(mut self, element: impl Into<String>) -> Self {
-        self.0.place.element = Some(element.into());
+        self.0.place.element = Some(element.into()).filter(|e: &String| !e.is_empty());
         self
     }
     /// Says what would have been right.

@@ -7,6 +7,7 @@
 
 mod error;
 pub mod mesh;
+pub mod scene;
 pub mod table;
 pub mod text;
 pub mod toml_reader;

@@ -212,13 +212,22 @@ impl<'a> Node<'a> {
     /// # Errors
     /// The value is something else, infinite or not a number.
     pub fn number(&self) -> Result<f64> {
+        let x = self.limit().map_err(|e| e.expected("a number"))?;
+        if x.is_finite() { Ok(x) } else { Err(self.out_of_bounds("a finite number")) }
+    }
+
+    /// A number that may be infinite, such as the end of an interval.
+    ///
+    /// # Errors
+    /// The value is something else or not a number.
+    pub fn limit(&self) -> Result<f64> {
         let x = match self.view {
             View::Value(Value::Float(x)) => *x.value(),
             // Integers beyond 2^53 lose digits here as in any other program.
             View::Value(Value::Integer(i)) => *i.value() as f64,
-            _ => return Err(self.unexpected("a number")),
+            _ => return Err(self.unexpected("a number, inf or -inf")),
         };
-        if x.is_finite() { Ok(x) } else { Err(self.out_of_bounds("a finite number")) }
+        if x.is_nan() { Err(self.out_of_bounds("a number, inf or -inf")) } else { Ok(x) }
     }
 
     /// A number above zero.

@@ -1,4 +1,5 @@
 use super::{Node, TomlFile};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Changes of single values in a text that leave everything else, comments and layout, as it was.
@@ -29,25 +30,39 @@ impl Patch {
         self.changes.push((span, text));
     }
 
-    /// The text of `file` with all changes. Of changes that overlap, the last one set wins.
+    /// The text of `file` with all changes. Of changes that overlap, the last one set wins;
+    /// insertions at one place keep the order in which they were set.
     pub fn apply(&self, file: &TomlFile) -> String {
         let text = file.text();
-        let mut kept: Vec<&(Range<usize>, String)> = Vec::new();
-        for change in self.changes.iter().rev() {
-            let r = &change.0;
-            let overlaps = |o: &Range<usize>| r.start < o.end && o.start < r.end;
-            if text.get(r.clone()).is_some() && !kept.iter().any(|k| overlaps(&k.0)) {
-                kept.push(change);
+        // Replacements by start; none of them overlap.
+        let mut kept: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        for (i, (range, _)) in self.changes.iter().enumerate().rev() {
+            if range.is_empty() || text.get(range.clone()).is_none() {
+                continue;
+            }
+            let before = kept.range(..range.end).next_back();
+            if before.is_none_or(|(_, &(end, _))| end <= range.start) {
+                kept.insert(range.start, (range.end, i));
             }
         }
-        kept.reverse();
-        kept.sort_by_key(|c| c.0.start);
+        let mut order: Vec<(usize, usize, usize)> =
+            kept.iter().map(|(&start, &(end, i))| (start, end, i)).collect();
+        for (i, (range, _)) in self.changes.iter().enumerate() {
+            let inside = |(&start, &(end, _)): (&usize, &(usize, usize))| {
+                start < range.start && range.start < end
+            };
+            let replaced = kept.range(..range.start).next_back().is_some_and(inside);
+            if range.is_empty() && text.is_char_boundary(range.start) && !replaced {
+                order.push((range.start, range.start, i));
+            }
+        }
+        order.sort_unstable();
         let mut result = String::with_capacity(text.len());
         let mut done = 0;
-        for (range, new) in kept {
-            result.push_str(&text[done..range.start]);
-            result.push_str(new);
-            done = range.end;
+        for (start, end, i) in order {
+            result.push_str(&text[done..start]);
+            result.push_str(&self.changes[i].1);
+            done = end;
         }
         result.push_str(&text[done..]);
         result

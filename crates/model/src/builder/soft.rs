@@ -70,6 +70,18 @@ impl SoftBuilder {
     pub fn vertices(&self) -> &[[f64; 3]] {
         &self.vertices
     }
+    /// The tetrahedra so far, by vertex indices.
+    pub fn tetrahedra_so_far(&self) -> &[[u32; 4]] {
+        &self.tetrahedra
+    }
+    /// The membrane triangles so far, by vertex indices.
+    pub fn triangles_so_far(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+    /// The hinges so far, by vertex indices (opposite, opposite, edge, edge).
+    pub fn hinges_so_far(&self) -> &[[u32; 4]] {
+        &self.hinges
+    }
     /// Where the body's frame starts, m.
     pub fn position(mut self, position: [f64; 3]) -> Self {
         self.position = position;
