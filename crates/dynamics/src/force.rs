@@ -2,6 +2,8 @@
 
 use std::any::Any;
 
+use crate::contact::OnsetForce;
+
 /// Working memory of one force; each force knows its own kind.
 pub type Scratch = Box<dyn Any + Send>;
 
@@ -101,6 +103,11 @@ pub trait Force: Send + Sync {
     /// What a contact adds to the largest eigenvalues of M⁻¹K (1/s²) and M⁻¹C (1/s) when it
     /// closes, whether or not it is closed now, with a description; `inverse_mass` per vertex.
     fn contact_rates(&self, _c: &[f64], _inverse_mass: &[f64]) -> Option<(f64, f64, String)> {
+        None
+    }
+
+    /// What it does when something touches, for a force that begins then.
+    fn onset(&self) -> Option<&dyn OnsetForce> {
         None
     }
 }

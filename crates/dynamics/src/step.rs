@@ -65,9 +65,30 @@ impl System {
     ) -> Result<(), DynamicsError> {
         let h = self.timestep();
         self.net_forces(c, state, u.now, ws);
+        self.advance(c, state, u.next, &ws.force, next);
+        next.time = (step + 1) as f64 * h;
+        match next.q.iter().position(|x| !x.is_finite()) {
+            None => Ok(()),
+            Some(j) => Err(DynamicsError::Diverged {
+                step: step + 1,
+                time: next.time,
+                element: self.vertex_name(j / 3),
+            }),
+        }
+    }
+
+    /// The state after one step under the forces `f`; its time is left as it is.
+    pub(crate) fn advance(
+        &self,
+        c: &Constants,
+        state: &State,
+        u_next: &[f64],
+        f: &[f64],
+        next: &mut State,
+    ) {
+        let h = self.timestep();
         next.q.resize(state.q.len(), 0.0);
         next.v.resize(state.v.len(), 0.0);
-        next.time = (step + 1) as f64 * h;
         let g = &c.values[self.layout.gravity.clone()];
         let x0 = &c.values[self.layout.start_position.clone()];
         for (i, motion) in self.motion.iter().enumerate() {
@@ -78,7 +99,7 @@ impl System {
                 let (x, v) = (state.q[j], state.v[j]);
                 match *motion {
                     Motion::Free => {
-                        let v = v + h * (w * ws.force[j] + g[k] - alpha * v);
+                        let v = v + h * (w * f[j] + g[k] - alpha * v);
                         next.v[j] = v;
                         next.q[j] = x + h * v;
                     }
@@ -87,20 +108,12 @@ impl System {
                         next.q[j] = x;
                     }
                     Motion::Path(input) => {
-                        let to = x0[j] + u.next[input + k];
+                        let to = x0[j] + u_next[input + k];
                         next.v[j] = (to - x) / h;
                         next.q[j] = to;
                     }
                 }
             }
-        }
-        match next.q.iter().position(|x| !x.is_finite()) {
-            None => Ok(()),
-            Some(j) => Err(DynamicsError::Diverged {
-                step: step + 1,
-                time: next.time,
-                element: self.vertex_name(j / 3),
-            }),
         }
     }
 
@@ -200,6 +213,9 @@ impl System {
                 }
             }
         }
+        if self.model.options.saltation {
+            self.jump_pushforward(c, state, u.next, tangents, c_dot, ws);
+        }
     }
 
     /// Adjoint of [`step`](Self::step): from x̄⁺ to x̄ in place, adding to c̄ and ū.
@@ -214,6 +230,9 @@ impl System {
     ) {
         let h = self.timestep();
         self.net_forces(c, state, u.now, ws);
+        if self.model.options.saltation {
+            self.jump_pullback(c, state, u.next, adjoint, inputs, ws);
+        }
         for (i, motion) in self.motion.iter().enumerate() {
             let at_w = self.layout.inverse_mass.start + i;
             let at_alpha = self.layout.mass_damping.start + self.body_of[i] as usize;

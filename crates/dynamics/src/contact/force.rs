@@ -1,0 +1,344 @@
+//! The contact of all soft vertices with one geom, as a [`Force`].
+
+use std::marker::PhantomData;
+
+use costate_model::{Geom, Model, ModelError};
+use costate_num::{Dual, DualN, Quat, Scalar, Vec3};
+
+use super::constants::{self, GRAVITY, PARAMETERS, POSE, RADII, Source};
+use super::laws::{self, ContactLaw, ContactParameters, Friction};
+use super::onset::OnsetForce;
+use super::shapes::{self, Pose, Surface};
+use crate::force::{Adjoints, At, Force, Scratch, Tangents};
+use crate::soft::{dual3, tangent3};
+
+/// Contact of every soft vertex with a static geom of shape `F` under the law `L`.
+///
+/// Constants: position 3, unit quaternion 4, size 3, stiffness, damping, friction, slip speed or
+/// slope, ramp, |g|, then the radius of every vertex.
+pub(super) struct Contact<F, L> {
+    label: String,
+    source: Source,
+    pub(super) geom: String,
+    vertices: usize,
+    pub(super) friction: Friction,
+    kind: PhantomData<(F, L)>,
+}
+
+/// Entries of a vertex's geometry: its position, then pose and size.
+const PLACE: usize = 3 + POSE;
+/// Entries of a vertex's law: depth, normal 3, velocity 3, then the parameters.
+const LAW: usize = 7 + PARAMETERS;
+/// Relative slack of the cheap bounds, so that their rounding rules out no vertex that touches.
+const SLACK: f64 = 1e-12;
+
+/// A vertex that touches.
+#[derive(Clone, Copy)]
+pub(super) struct Touching {
+    pub vertex: usize,
+    pub depth: f64,
+    pub normal: Vec3<f64>,
+}
+
+pub(super) fn vec3(values: &[f64], vertex: usize) -> Vec3<f64> {
+    Vec3::new(values[3 * vertex], values[3 * vertex + 1], values[3 * vertex + 2])
+}
+
+pub(super) fn add3(to: &mut [f64], vertex: usize, value: Vec3<f64>) {
+    to[3 * vertex] += value.x;
+    to[3 * vertex + 1] += value.y;
+    to[3 * vertex + 2] += value.z;
+}
+
+/// The constants of the geom without derivatives.
+pub(super) fn plain(c: &[f64]) -> (Pose<f64>, ContactParameters<f64>) {
+    let (mut pose, mut parameters) = ([0.0; POSE], [0.0; PARAMETERS]);
+    pose.copy_from_slice(&c[..POSE]);
+    parameters.copy_from_slice(&c[POSE..GRAVITY]);
+    (constants::pose(&pose), constants::parameters(&parameters))
+}
+
+/// The constants of the geom with their tangents (none given means zero).
+pub(super) fn moving(c: &[f64], c_dot: &[f64]) -> (Pose<Dual<f64>>, ContactParameters<Dual<f64>>) {
+    let at = |i: usize| Dual::new(c[i], if c_dot.is_empty() { 0.0 } else { c_dot[i] });
+    let (mut pose, mut parameters) = ([Dual::zero(); POSE], [Dual::zero(); PARAMETERS]);
+    for (i, slot) in pose.iter_mut().enumerate() {
+        *slot = at(i);
+    }
+    for (i, slot) in parameters.iter_mut().enumerate() {
+        *slot = at(POSE + i);
+    }
+    (constants::pose(&pose), constants::parameters(&parameters))
+}
+
+/// Column `k` of tangents of a quantity with `len` entries; none given means zero.
+fn column(tangents: &[f64], k: usize, len: usize) -> &[f64] {
+    if tangents.is_empty() { tangents } else { &tangents[k * len..(k + 1) * len] }
+}
+
+/// A vector with its tangent (none given means zero).
+pub(super) fn moving3(values: &[f64], tangents: &[f64], vertex: usize) -> Vec3<Dual<f64>> {
+    let tangent = if tangents.is_empty() { Vec3::zero() } else { vec3(tangents, vertex) };
+    dual3(vec3(values, vertex), tangent)
+}
+
+impl<F: Surface, L: ContactLaw> Contact<F, L> {
+    pub fn new(model: &Model, geom: &Geom) -> Result<Self, ModelError> {
+        let (source, friction) = Source::new(model, geom)?;
+        Ok(Self {
+            label: format!("geom.{} contact", geom.name),
+            source,
+            geom: geom.name.clone(),
+            vertices: model.vertex_count(),
+            friction,
+            kind: PhantomData,
+        })
+    }
+
+    /// Finds the vertices that a cheap bound cannot rule out, in order.
+    fn near(&self, c: &[f64], pose: &Pose<f64>, x: &[f64], near: &mut Vec<u32>) {
+        let radii = &c[RADII..RADII + self.vertices];
+        near.clear();
+        near.resize(self.vertices + 1, 0);
+        let mut count = 0;
+        let points = x.chunks_exact(3).zip(radii).enumerate();
+        match F::reach(&pose.size) {
+            None => {
+                let n = pose.quat.rotate(Vec3::splat([0.0, 0.0, 1.0]));
+                for (i, (p, r)) in points {
+                    let d = Vec3::new(p[0], p[1], p[2]) - pose.pos;
+                    let slack = SLACK * (d.x.abs() + d.y.abs() + d.z.abs());
+                    near[count] = i as u32;
+                    count += usize::from(n.dot(d) <= r + slack);
+                }
+            }
+            Some(reach) => {
+                let reach = reach * (1.0 + SLACK);
+                for (i, (p, r)) in points {
+                    let d = Vec3::new(p[0], p[1], p[2]) - pose.pos;
+                    near[count] = i as u32;
+                    count += usize::from(d.norm_squared() <= (reach + r) * (reach + r));
+                }
+            }
+        }
+        near.truncate(count);
+    }
+
+    /// Depth of one vertex (negative above the surface) and the surface's normal.
+    #[inline(always)]
+    pub(super) fn place(
+        &self,
+        c: &[f64],
+        pose: &Pose<f64>,
+        x: &[f64],
+        vertex: usize,
+    ) -> (f64, Vec3<f64>) {
+        let (distance, normal) = shapes::distance::<F, f64>(vec3(x, vertex), pose);
+        (c[RADII + vertex] - distance, normal)
+    }
+
+    /// Calls `visit` for every vertex that touches, in order.
+    pub(super) fn for_touching(
+        &self,
+        c: &[f64],
+        x: &[f64],
+        near: &mut Vec<u32>,
+        mut visit: impl FnMut(Touching),
+    ) {
+        let (pose, _) = plain(c);
+        self.near(c, &pose, x, near);
+        for &vertex in near.iter() {
+            let vertex = vertex as usize;
+            let (depth, normal) = self.place(c, &pose, x, vertex);
+            if L::touches(depth) {
+                visit(Touching { vertex, depth, normal });
+            }
+        }
+    }
+
+    /// Derivatives of a·depth + b·normal by position, pose and size.
+    pub(super) fn place_gradient(
+        &self,
+        c: &[f64],
+        x: Vec3<f64>,
+        a: f64,
+        b: Vec3<f64>,
+    ) -> (Vec3<f64>, [f64; POSE]) {
+        type D = DualN<f64, PLACE>;
+        let mut pose = [D::zero(); POSE];
+        for (i, slot) in pose.iter_mut().enumerate() {
+            *slot = D::variable(c[i], 3 + i);
+        }
+        let x = Vec3::new(D::variable(x.x, 0), D::variable(x.y, 1), D::variable(x.z, 2));
+        let (distance, normal) = shapes::distance::<F, D>(x, &constants::pose(&pose));
+        let mut gradient = [0.0; PLACE];
+        for (i, slot) in gradient.iter_mut().enumerate() {
+            *slot =
+                b.x * normal.x.tangent[i] + b.y * normal.y.tangent[i] + b.z * normal.z.tangent[i]
+                    - a * distance.tangent[i];
+        }
+        let mut by_pose = [0.0; POSE];
+        by_pose.copy_from_slice(&gradient[3..]);
+        (Vec3::new(gradient[0], gradient[1], gradient[2]), by_pose)
+    }
+}
+
+/// The scratch of a contact: the vertices that may touch.
+fn near_of(scratch: &mut Scratch) -> &mut Vec<u32> {
+    // A foreign scratch is replaced, so that a mix-up costs an allocation and nothing else.
+    if !scratch.is::<Vec<u32>>() {
+        *scratch = Box::new(Vec::<u32>::new());
+    }
+    scratch.downcast_mut().expect("the line above made it a list")
+}
+
+impl<F: Surface, L: ContactLaw> Force for Contact<F, L> {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn constants_len(&self) -> usize {
+        RADII + self.vertices
+    }
+
+    fn scratch(&self) -> Scratch {
+        Box::new(Vec::<u32>::new())
+    }
+
+    fn derive(&self, theta: &[f64], c: &mut [f64]) {
+        self.source.derive(theta, c);
+    }
+
+    fn derive_pushforward(&self, theta: &[f64], theta_dot: &[f64], c_dot: &mut [f64]) {
+        self.source.pushforward(theta, theta_dot, c_dot);
+    }
+
+    fn derive_pullback(&self, theta: &[f64], c_bar: &[f64], theta_bar: &mut [f64]) {
+        self.source.pullback(theta, c_bar, theta_bar);
+    }
+
+    fn add_forces(&self, c: &[f64], at: At, f: &mut [f64], scratch: &mut Scratch) {
+        let (_, parameters) = plain(c);
+        self.for_touching(c, at.x, near_of(scratch), |t| {
+            let v = vec3(at.v, t.vertex);
+            let push = laws::force::<L, f64>(t.depth, t.normal, v, &parameters, self.friction);
+            add3(f, t.vertex, push);
+        });
+    }
+
+    fn pushforward(
+        &self,
+        c: &[f64],
+        at: At,
+        tangents: Tangents,
+        f_dot: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        let (n, nc) = (at.x.len(), self.constants_len());
+        let columns: Vec<_> = (0..tangents.columns)
+            .map(|k| {
+                let c_dot = column(tangents.c, k, nc);
+                (column(tangents.x, k, n), column(tangents.v, k, n), c_dot, moving(c, c_dot))
+            })
+            .collect();
+        self.for_touching(c, at.x, near_of(scratch), |t| {
+            let i = t.vertex;
+            for (k, (x_dot, v_dot, c_dot, (pose, parameters))) in columns.iter().enumerate() {
+                let (distance, normal) =
+                    shapes::distance::<F, Dual<f64>>(moving3(at.x, x_dot, i), pose);
+                let r_dot = if c_dot.is_empty() { 0.0 } else { c_dot[RADII + i] };
+                let depth = Dual::new(c[RADII + i], r_dot) - distance;
+                let v = moving3(at.v, v_dot, i);
+                let push = laws::force::<L, _>(depth, normal, v, parameters, self.friction);
+                add3(&mut f_dot[k * n..(k + 1) * n], i, tangent3(push));
+            }
+        });
+    }
+
+    fn pullback(
+        &self,
+        c: &[f64],
+        at: At,
+        lambda: &[f64],
+        adjoints: Adjoints,
+        scratch: &mut Scratch,
+    ) {
+        type D = DualN<f64, LAW>;
+        let mut parameters = [D::zero(); PARAMETERS];
+        for (i, slot) in parameters.iter_mut().enumerate() {
+            *slot = D::variable(c[POSE + i], 7 + i);
+        }
+        let parameters = constants::parameters(&parameters);
+        let variables = |v: Vec3<f64>, at: usize| {
+            Vec3::new(D::variable(v.x, at), D::variable(v.y, at + 1), D::variable(v.z, at + 2))
+        };
+        self.for_touching(c, at.x, near_of(scratch), |t| {
+            let i = t.vertex;
+            let push = laws::force::<L, D>(
+                D::variable(t.depth, 0),
+                variables(t.normal, 1),
+                variables(vec3(at.v, i), 4),
+                &parameters,
+                self.friction,
+            );
+            let l = vec3(lambda, i);
+            let mut w = [0.0; LAW];
+            for (j, slot) in w.iter_mut().enumerate() {
+                *slot = l.x * push.x.tangent[j] + l.y * push.y.tangent[j] + l.z * push.z.tangent[j];
+            }
+            let by_normal = Vec3::new(w[1], w[2], w[3]);
+            let (by_x, by_pose) = self.place_gradient(c, vec3(at.x, i), w[0], by_normal);
+            add3(adjoints.x, i, by_x);
+            add3(adjoints.v, i, Vec3::new(w[4], w[5], w[6]));
+            for (bar, g) in adjoints.c.iter_mut().zip(by_pose.iter().chain(&w[7..])) {
+                *bar += g;
+            }
+            adjoints.c[RADII + i] += w[0];
+        });
+    }
+
+    fn energy(&self, c: &[f64], at: At) -> f64 {
+        let (_, parameters) = plain(c);
+        let mut sum = 0.0;
+        self.for_touching(c, at.x, &mut Vec::new(), |t| sum += L::energy(t.depth, &parameters));
+        sum
+    }
+
+    fn energy_pullback(&self, c: &[f64], at: At, weight: f64, adjoints: Adjoints) {
+        type D = DualN<f64, { PARAMETERS + 1 }>;
+        let mut parameters = [D::zero(); PARAMETERS];
+        for (i, slot) in parameters.iter_mut().enumerate() {
+            *slot = D::variable(c[POSE + i], 1 + i);
+        }
+        let parameters = constants::parameters(&parameters);
+        self.for_touching(c, at.x, &mut Vec::new(), |t| {
+            let mut g = L::energy(D::variable(t.depth, 0), &parameters).tangent;
+            for slot in &mut g {
+                *slot *= weight;
+            }
+            let (by_x, by_pose) = self.place_gradient(c, vec3(at.x, t.vertex), g[0], Vec3::zero());
+            add3(adjoints.x, t.vertex, by_x);
+            for (bar, g) in adjoints.c.iter_mut().zip(by_pose.iter().chain(&g[1..])) {
+                *bar += g;
+            }
+            adjoints.c[RADII + t.vertex] += g[0];
+        });
+    }
+
+    /// Stiffness and damping per vertex mass. Friction counts with its slope, under the vertex's
+    /// own weight where the slope grows with the load.
+    fn contact_rates(&self, c: &[f64], inverse_mass: &[f64]) -> Option<(f64, f64, String)> {
+        let (_, p) = plain(c);
+        let mut rates = (0.0f64, 0.0f64);
+        for &w in inverse_mass.iter().take(self.vertices).filter(|w| **w > 0.0) {
+            let slope = self.friction.slope(p.friction, c[GRAVITY] / w, p.slip);
+            rates.0 = rates.0.max(p.stiffness * w);
+            rates.1 = rates.1.max(p.damping.max(slope) * w);
+        }
+        Some((rates.0, rates.1, self.label.clone()))
+    }
+
+    fn onset(&self) -> Option<&dyn OnsetForce> {
+        Some(self)
+    }
+}

@@ -1,0 +1,237 @@
+//! What the contacts of a run were like, and what that means for derivatives.
+
+use costate_model::State;
+
+use super::laws::{ContactLaw, Smooth};
+use super::onset::Touch;
+use crate::constants::Constants;
+use crate::force::At;
+use crate::system::System;
+
+/// Contacts of fewer steps than this are warned of: a linear contact of n steps has a saw-tooth of
+/// relative order π²/2n in derivatives by what moves its onset.
+pub const FEW_STEPS: usize = 20;
+/// A ramp crossed in fewer steps than this acts as a jump.
+pub const FEW_RAMP_STEPS: f64 = 4.0;
+
+/// The contacts of the soft vertices with one geom during a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeomContacts {
+    /// Name of the geom.
+    pub geom: String,
+    /// Name of its contact law.
+    pub law: &'static str,
+    /// How often a vertex came into contact.
+    pub onsets: usize,
+    /// How many of these contacts ended within the run.
+    pub ended: usize,
+    /// Steps in the shortest of those.
+    pub fewest_steps: Option<usize>,
+    /// Mean steps of those.
+    pub mean_steps: Option<f64>,
+    /// Steps in which the fastest vertex to come in crosses the ramp (law "smooth").
+    pub ramp_steps: Option<f64>,
+    /// How many onsets made the force jump, so that a loss jumps whenever one of them moves by a
+    /// whole step.
+    pub jumps: usize,
+    /// Largest jump of the force at an onset over the vertex's mass, Δf/m, m/s².
+    pub largest_jump: f64,
+    /// Largest (Δf/m)/ġ, 1/s: times the time since, what derivatives lack without the saltation
+    /// term, relative to how far the surface moves.
+    pub largest_jump_rate: f64,
+    /// Largest contact force over mass, m/s².
+    pub largest_force: f64,
+}
+
+/// The contacts of a run, geom by geom, and the warnings that follow from them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactReport {
+    /// One entry per geom, in order.
+    pub geoms: Vec<GeomContacts>,
+    /// Whether derivatives had the saltation term.
+    pub saltation: bool,
+}
+
+impl ContactReport {
+    /// One sentence or two for everything that makes derivatives of this run doubtful.
+    pub fn warnings(&self) -> Vec<String> {
+        self.geoms.iter().flat_map(|geom| geom.warnings(self.saltation)).collect()
+    }
+}
+
+impl GeomContacts {
+    fn warnings(&self, saltation: bool) -> Vec<String> {
+        let Self { geom, law, onsets, .. } = self;
+        let mut out = Vec::new();
+        if self.jumps > 0 {
+            let jump = self.largest_jump;
+            let share = 100.0 * jump / self.largest_force.max(jump);
+            let effect = if saltation {
+                "derivatives include the jump (saltation) term, but a loss still jumps with every \
+                 whole step by which an onset moves"
+                    .to_string()
+            } else {
+                format!(
+                    "a loss jumps with every whole step by which an onset moves, and derivatives by \
+                     whatever moves an onset lack up to {:.3} 1/s times the time since: use the law \
+                     \"smooth\" or the saltation option",
+                    self.largest_jump_rate
+                )
+            };
+            out.push(format!(
+                "geom.{geom}: the force of the contact law \"{law}\" jumped at {} of {onsets} onsets, \
+                 by up to {jump:.3} m/s^2 ({share:.0} % of the largest contact force): {effect}",
+                self.jumps
+            ));
+        }
+        if let Some(fewest) = self.fewest_steps.filter(|n| *n < FEW_STEPS) {
+            out.push(format!(
+                "geom.{geom}: contacts last as few as {fewest} steps ({:.0} on average of {}): \
+                 derivatives by whatever moves an onset are coarse; take a smaller step or a softer \
+                 contact",
+                self.mean_steps.unwrap_or(fewest as f64),
+                self.ended
+            ));
+        }
+        if let Some(steps) = self.ramp_steps.filter(|n| *n < FEW_RAMP_STEPS) {
+            out.push(format!(
+                "geom.{geom}: the fastest vertex to come in crosses the contact ramp in {steps:.2} \
+                 steps, so that the force all but jumps; take a smaller step or a deeper ramp"
+            ));
+        }
+        out
+    }
+}
+
+/// Gathers a [`ContactReport`] state by state, in order of time.
+pub struct ContactMonitor<'a> {
+    system: &'a System,
+    geoms: Vec<Gathering>,
+    touches: Vec<Touch>,
+    started: bool,
+}
+
+struct Gathering {
+    force: usize,
+    contacts: GeomContacts,
+    /// Steps in contact so far per vertex; zero where it does not touch.
+    steps: Vec<usize>,
+    /// Contacts that began before the run, per vertex.
+    from_before: Vec<bool>,
+    ended_steps: usize,
+}
+
+impl<'a> ContactMonitor<'a> {
+    /// A monitor that has seen nothing.
+    pub fn new(system: &'a System) -> Self {
+        let geoms = system
+            .forces()
+            .iter()
+            .enumerate()
+            .filter_map(|(i, force)| Some((i, force.onset()?)))
+            .map(|(force, onset)| Gathering {
+                force,
+                contacts: GeomContacts {
+                    geom: onset.geom().into(),
+                    law: onset.law(),
+                    onsets: 0,
+                    ended: 0,
+                    fewest_steps: None,
+                    mean_steps: None,
+                    ramp_steps: None,
+                    jumps: 0,
+                    largest_jump: 0.0,
+                    largest_jump_rate: 0.0,
+                    largest_force: 0.0,
+                },
+                steps: vec![0; system.vertex_count()],
+                from_before: vec![false; system.vertex_count()],
+                ended_steps: 0,
+            })
+            .collect();
+        Self { system, geoms, touches: Vec::new(), started: false }
+    }
+
+    /// Takes in the next state.
+    pub fn push(&mut self, c: &Constants, state: &State) {
+        let at = At { x: &state.q, v: &state.v, u: &[] };
+        let layout = self.system.layout();
+        let inverse_mass = &c.values[layout.inverse_mass.clone()];
+        for geom in &mut self.geoms {
+            let Some(onset) = self.system.forces()[geom.force].onset() else { continue };
+            self.touches.clear();
+            onset.touches(&c.values[layout.forces[geom.force].clone()], at, &mut self.touches);
+            geom.push(&self.touches, inverse_mass, self.system.timestep(), self.started);
+        }
+        self.started = true;
+    }
+
+    /// The report on everything seen.
+    pub fn finish(self) -> ContactReport {
+        ContactReport {
+            geoms: self.geoms.into_iter().map(|g| g.contacts).collect(),
+            saltation: self.system.model().options.saltation,
+        }
+    }
+}
+
+impl Gathering {
+    fn push(&mut self, touches: &[Touch], inverse_mass: &[f64], h: f64, started: bool) {
+        let mut now = touches.iter().peekable();
+        let contacts = &mut self.contacts;
+        for vertex in 0..self.steps.len() {
+            let touch = now.next_if(|t| t.vertex == vertex);
+            let steps = self.steps[vertex];
+            let Some(touch) = touch else {
+                if steps > 0 {
+                    if !self.from_before[vertex] {
+                        contacts.ended += 1;
+                        self.ended_steps += steps;
+                        contacts.mean_steps = Some(self.ended_steps as f64 / contacts.ended as f64);
+                        let fewest = contacts.fewest_steps.unwrap_or(steps);
+                        contacts.fewest_steps = Some(fewest.min(steps));
+                    }
+                    self.steps[vertex] = 0;
+                    self.from_before[vertex] = false;
+                }
+                continue;
+            };
+            self.steps[vertex] += 1;
+            let w = inverse_mass[vertex];
+            contacts.largest_force = contacts.largest_force.max(w * touch.force);
+            if steps > 0 {
+                continue;
+            }
+            if !started {
+                self.from_before[vertex] = true;
+                continue;
+            }
+            contacts.onsets += 1;
+            if touch.approach <= 0.0 || w == 0.0 {
+                continue;
+            }
+            if touch.jump > 0.0 {
+                contacts.jumps += 1;
+                contacts.largest_jump = contacts.largest_jump.max(w * touch.jump);
+                let rate = w * touch.jump / touch.approach;
+                contacts.largest_jump_rate = contacts.largest_jump_rate.max(rate);
+            }
+            if contacts.law == Smooth::NAME {
+                let crossing = touch.ramp / (h * touch.approach);
+                let least = contacts.ramp_steps.unwrap_or(crossing);
+                contacts.ramp_steps = Some(least.min(crossing));
+            }
+        }
+    }
+}
+
+impl System {
+    /// What the contacts of a run were like; `states` are all its states, step by step.
+    pub fn contact_report(&self, c: &Constants, states: &[State]) -> ContactReport {
+        let mut monitor = ContactMonitor::new(self);
+        for state in states {
+            monitor.push(c, state);
+        }
+        monitor.finish()
+    }
+}
