@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use costate_model::{Geom, Model, ModelError};
-use costate_num::{Dual, DualN, Quat, Scalar, Vec3};
+use costate_num::{Dual, DualN, Scalar, Vec3};
 
 use super::constants::{self, GRAVITY, PARAMETERS, POSE, RADII, Source};
 use super::laws::{self, ContactLaw, ContactParameters, Friction};
