@@ -23,6 +23,8 @@ pub struct Layout {
     pub start_position: Range<usize>,
     /// Start velocity of every vertex, m/s.
     pub start_velocity: Range<usize>,
+    /// Mass of every vertex, kg, of those too that are fixed or on a path.
+    pub vertex_mass: Range<usize>,
     /// Constants of each force.
     pub forces: Vec<Range<usize>>,
     /// How many numbers in all.
@@ -42,7 +44,17 @@ impl Layout {
         let mass_damping = take(bodies);
         let start_position = take(3 * vertices);
         let start_velocity = take(3 * vertices);
+        let vertex_mass = take(vertices);
         let forces = forces.map(&mut take).collect();
-        Self { gravity, inverse_mass, mass_damping, start_position, start_velocity, forces, len }
+        Self {
+            gravity,
+            inverse_mass,
+            mass_damping,
+            start_position,
+            start_velocity,
+            vertex_mass,
+            forces,
+            len,
+        }
     }
 }

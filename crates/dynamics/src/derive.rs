@@ -40,6 +40,7 @@ impl System {
         values[self.layout.gravity.clone()].copy_from_slice(&theta[gravity]);
         let mut mass = vec![0.0; self.vertex_count()];
         self.masses(theta, &mut mass);
+        values[self.layout.vertex_mass.clone()].copy_from_slice(&mass);
         for (i, (slot, &m)) in
             values[self.layout.inverse_mass.clone()].iter_mut().zip(&mass).enumerate()
         {
@@ -81,6 +82,7 @@ impl System {
         c_dot[self.layout.gravity.clone()].copy_from_slice(&theta_dot[gravity]);
         let mut mass_dot = vec![0.0; self.vertex_count()];
         self.masses_pushforward(theta, theta_dot, &mut mass_dot);
+        c_dot[self.layout.vertex_mass.clone()].copy_from_slice(&mass_dot);
         for (i, m_dot) in mass_dot.iter().enumerate() {
             let at = self.layout.inverse_mass.start + i;
             let w = constants.values[at];
@@ -119,9 +121,10 @@ impl System {
             .layout
             .inverse_mass
             .clone()
-            .map(|at| {
+            .zip(self.layout.vertex_mass.clone())
+            .map(|(at, at_mass)| {
                 let w = constants.values[at];
-                -w * w * c_bar[at]
+                c_bar[at_mass] - w * w * c_bar[at]
             })
             .collect();
         self.masses_pullback(theta, &mass_bar, &mut theta_bar);

@@ -7,6 +7,7 @@ pub mod contact;
 mod derive;
 mod error;
 mod force;
+pub mod observe;
 pub mod rollout;
 mod saltation;
 pub mod soft;

@@ -1,0 +1,209 @@
+//! A value of up to three components with its derivatives, and the moment it is taken at.
+
+use costate_num::Vec3;
+
+use super::hermite::Blend;
+use crate::rollout::{Interval, IntervalAdjoints, IntervalTangents};
+
+/// An instant inside an interval, where observations are evaluated.
+pub(super) struct Moment<'a> {
+    pub at: Interval<'a>,
+    pub blend: Blend,
+    /// Whether derivatives are wanted.
+    pub derivatives: bool,
+}
+
+fn vec3(values: &[f64], vertex: u32) -> Vec3<f64> {
+    let i = 3 * vertex as usize;
+    Vec3::new(values[i], values[i + 1], values[i + 2])
+}
+
+impl Moment<'_> {
+    fn mix_x(&self, w: &[f64; 4], vertex: u32) -> Vec3<f64> {
+        let (start, end) = (self.at.start, self.at.end);
+        vec3(&start.q, vertex) * w[0]
+            + vec3(&start.v, vertex) * w[1]
+            + vec3(&end.q, vertex) * w[2]
+            + vec3(&end.v, vertex) * w[3]
+    }
+
+    fn mix_v(&self, w: &[f64; 2], vertex: u32) -> Vec3<f64> {
+        vec3(&self.at.start.v, vertex) * w[0] + vec3(&self.at.end.v, vertex) * w[1]
+    }
+
+    /// Position of a vertex.
+    pub fn x(&self, vertex: u32) -> Vec3<f64> {
+        self.mix_x(&self.blend.x, vertex)
+    }
+
+    /// Velocity of a vertex.
+    pub fn v(&self, vertex: u32) -> Vec3<f64> {
+        self.mix_v(&self.blend.v, vertex)
+    }
+}
+
+/// A 3 × 3 block by rows: `m[a][b]` is the derivative of component a by coordinate b.
+pub(super) type Block = [[f64; 3]; 3];
+
+/// Up to three components with their derivatives at a [`Moment`].
+///
+/// A vertex's derivative is a multiple of the identity (`x_weights`, `v_weights`) or a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Local {
+    pub value: [f64; 3],
+    pub x_weights: Vec<(u32, f64)>,
+    pub v_weights: Vec<(u32, f64)>,
+    pub x: Vec<(u32, Block)>,
+    pub v: Vec<(u32, Block)>,
+    /// By constants.
+    pub c: Vec<(u32, [f64; 3])>,
+    /// By the observer's parameters.
+    pub p: Vec<(u32, [f64; 3])>,
+}
+
+fn apply(m: &Block, x: Vec3<f64>) -> Vec3<f64> {
+    let row = |r: &[f64; 3]| r[0] * x.x + r[1] * x.y + r[2] * x.z;
+    Vec3::new(row(&m[0]), row(&m[1]), row(&m[2]))
+}
+
+fn apply_transposed(m: &Block, g: Vec3<f64>) -> Vec3<f64> {
+    let column = |b: usize| m[0][b] * g.x + m[1][b] * g.y + m[2][b] * g.z;
+    Vec3::new(column(0), column(1), column(2))
+}
+
+impl Local {
+    /// Back to zero, keeping the memory.
+    pub fn clear(&mut self) {
+        self.value = [0.0; 3];
+        self.x_weights.clear();
+        self.v_weights.clear();
+        self.x.clear();
+        self.v.clear();
+        self.c.clear();
+        self.p.clear();
+    }
+
+    fn sum(
+        &self,
+        x: impl Fn(u32) -> Vec3<f64>,
+        v: impl Fn(u32) -> Vec3<f64>,
+        c: impl Fn(u32) -> f64,
+        p: impl Fn(u32) -> f64,
+    ) -> Vec3<f64> {
+        let mut sum = Vec3::zero();
+        for &(i, w) in &self.x_weights {
+            sum += x(i) * w;
+        }
+        for &(i, w) in &self.v_weights {
+            sum += v(i) * w;
+        }
+        for (i, m) in &self.x {
+            sum += apply(m, x(*i));
+        }
+        for (i, m) in &self.v {
+            sum += apply(m, v(*i));
+        }
+        for &(i, slope) in &self.c {
+            sum += Vec3::from_array(slope) * c(i);
+        }
+        for &(i, slope) in &self.p {
+            sum += Vec3::from_array(slope) * p(i);
+        }
+        sum
+    }
+
+    /// Rate in time at fixed constants and parameters.
+    pub fn rate(&self, at: &Moment) -> Vec3<f64> {
+        let blend = &at.blend;
+        let x = |i| at.mix_x(&blend.x_rate, i);
+        let v = |i| at.mix_v(&blend.v_rate, i);
+        self.sum(x, v, |_| 0.0, |_| 0.0)
+    }
+
+    /// Tangent along column `k`.
+    pub fn tangent(&self, at: &Moment, tangents: &IntervalTangents, k: usize) -> Vec3<f64> {
+        let n = at.at.system.dof();
+        let column = k * n..(k + 1) * n;
+        let (q0, v0) = (&tangents.start.q[column.clone()], &tangents.start.v[column.clone()]);
+        let (q1, v1) = (&tangents.end.q[column.clone()], &tangents.end.v[column]);
+        let (bx, bv) = (&at.blend.x, &at.blend.v);
+        let x = |i: u32| {
+            vec3(q0, i) * bx[0] + vec3(v0, i) * bx[1] + vec3(q1, i) * bx[2] + vec3(v1, i) * bx[3]
+        };
+        let v = |i: u32| vec3(v0, i) * bv[0] + vec3(v1, i) * bv[1];
+        let pick = |values: &[f64], length: usize, i: u32| {
+            if values.is_empty() { 0.0 } else { values[k * length + i as usize] }
+        };
+        let (c_len, p_len) = (at.at.c.values.len(), at.at.p.len());
+        self.sum(x, v, |i| pick(tangents.c, c_len, i), |i| pick(tangents.p, p_len, i))
+    }
+
+    /// Adds the adjoints of `g · value`.
+    pub fn pull(&self, at: &Moment, g: Vec3<f64>, adjoints: &mut IntervalAdjoints) {
+        let (bx, bv) = (&at.blend.x, &at.blend.v);
+        for &(i, w) in &self.x_weights {
+            pull_x(bx, adjoints, i, g * w);
+        }
+        for &(i, w) in &self.v_weights {
+            pull_v(bv, adjoints, i, g * w);
+        }
+        for (i, m) in &self.x {
+            pull_x(bx, adjoints, *i, apply_transposed(m, g));
+        }
+        for (i, m) in &self.v {
+            pull_v(bv, adjoints, *i, apply_transposed(m, g));
+        }
+        for &(i, slope) in &self.c {
+            adjoints.c[i as usize] += Vec3::from_array(slope).dot(g);
+        }
+        for &(i, slope) in &self.p {
+            adjoints.p[i as usize] += Vec3::from_array(slope).dot(g);
+        }
+    }
+
+    /// Adds the derivatives of a function of `inner`, whose Jacobian by it is `m`.
+    pub fn chain(&mut self, m: &Block, inner: &Local) {
+        let times = |b: &Block| {
+            let mut out = [[0.0; 3]; 3];
+            for a in 0..3 {
+                for k in 0..3 {
+                    out[a][k] = m[a][0] * b[0][k] + m[a][1] * b[1][k] + m[a][2] * b[2][k];
+                }
+            }
+            out
+        };
+        let scaled = |w: f64| m.map(|row| row.map(|x| x * w));
+        self.x.extend(inner.x_weights.iter().map(|&(i, w)| (i, scaled(w))));
+        self.v.extend(inner.v_weights.iter().map(|&(i, w)| (i, scaled(w))));
+        self.x.extend(inner.x.iter().map(|(i, b)| (*i, times(b))));
+        self.v.extend(inner.v.iter().map(|(i, b)| (*i, times(b))));
+        let slope = |s: &[f64; 3]| apply(m, Vec3::from_array(*s)).to_array();
+        self.c.extend(inner.c.iter().map(|(i, s)| (*i, slope(s))));
+        self.p.extend(inner.p.iter().map(|(i, s)| (*i, slope(s))));
+    }
+}
+
+fn add(to: &mut [f64], vertex: u32, value: Vec3<f64>, weight: f64) {
+    let i = 3 * vertex as usize;
+    to[i] += weight * value.x;
+    to[i + 1] += weight * value.y;
+    to[i + 2] += weight * value.z;
+}
+
+fn pull_x(b: &[f64; 4], adjoints: &mut IntervalAdjoints, vertex: u32, g: Vec3<f64>) {
+    add(&mut adjoints.start.q, vertex, g, b[0]);
+    add(&mut adjoints.start.v, vertex, g, b[1]);
+    add(&mut adjoints.end.q, vertex, g, b[2]);
+    add(&mut adjoints.end.v, vertex, g, b[3]);
+}
+
+fn pull_v(b: &[f64; 2], adjoints: &mut IntervalAdjoints, vertex: u32, g: Vec3<f64>) {
+    add(&mut adjoints.start.v, vertex, g, b[0]);
+    add(&mut adjoints.end.v, vertex, g, b[1]);
+}
+
+/// What an observation computes.
+pub(super) trait Observable: Send + Sync {
+    /// Writes value and, where wanted, derivatives into `out`, which comes cleared.
+    fn evaluate(&self, at: &Moment, out: &mut Local);
+}

@@ -1,0 +1,22 @@
+//! Observations: what a recording sees of a motion, with its derivatives.
+//!
+//! A [`SignalSet`] says in plain data which signals are sampled when; [`SignalObserver`] is made
+//! from it. At each sample the motion is interpolated between two steps, every observation gives
+//! its value and its derivatives by the vertices it depends on, by the constants and by the
+//! observer's parameters, and tangents and adjoints run through the same derivatives.
+
+mod attach;
+mod centre_of_mass;
+mod compile;
+mod frame;
+mod hermite;
+mod kinematic;
+mod local;
+mod marker;
+mod observer;
+mod point;
+mod schedule;
+mod spec;
+
+pub use observer::SignalObserver;
+pub use spec::{Clock, Frame, Observation, Point, Sample, Signal, SignalSet, Term, Wrap};

@@ -1,0 +1,124 @@
+//! Every observation: tangents against differences and adjoints against tangents, by states,
+//! constants, own parameters and time.
+
+use costate_dynamics::observe::{
+    Clock, Frame, Observation, Point, Sample, Signal, SignalSet, Term, Wrap,
+};
+
+use crate::harness::{Bench, model};
+
+pub fn vertex(vertex: u32) -> Point {
+    Point::Vertex { body: "block".into(), vertex }
+}
+
+pub fn embedded() -> Point {
+    Point::Embedded { body: "block".into(), rest: [0.13, 0.04, 0.06] }
+}
+
+pub fn marker() -> Point {
+    Point::Marker { name: "m".into(), body: "block".into(), rest: [0.17, 0.03, 0.12] }
+}
+
+pub fn centre(region: Option<&str>) -> Point {
+    Point::CentreOfMass { body: "block".into(), region: region.map(Into::into) }
+}
+
+/// Each component of an observation as a signal by itself, at two times in interval 3, with and
+/// without a frame, by a shifted clock.
+pub fn set(observation: &Observation) -> SignalSet {
+    let mut signals = Vec::new();
+    for component in 0..observation.components() {
+        for frame in [None, Some(0)] {
+            let name = format!("s{component}{}", frame.is_some());
+            signals.push(Signal {
+                constant: 0.3,
+                scale: 1.7,
+                bias: -0.4,
+                clock: Some(0),
+                frame,
+                ..Signal::new(name, observation.clone(), component)
+            });
+        }
+    }
+    let samples = (0..signals.len())
+        .flat_map(|signal| [0.0285, 0.0321].map(|time| Sample { signal, time }))
+        .collect();
+    SignalSet {
+        frames: vec![Frame {
+            name: "room".into(),
+            rotation: [0.3, -0.5, 0.9],
+            translation: [1.0, 2.0, -0.5],
+            scale: 1.1,
+        }],
+        clocks: vec![Clock {
+            path: "recording.a.offset".into(),
+            offset: 0.004,
+            bounds: [-0.01, 0.02],
+        }],
+        signals,
+        samples,
+    }
+}
+
+fn check(observation: &Observation) {
+    let bench = Bench::new(&model(), &set(observation), 3);
+    for seed in 0..4 {
+        bench.check(seed);
+    }
+}
+
+#[test]
+fn positions() {
+    for point in [vertex(5), embedded(), marker(), centre(None), centre(Some("end"))] {
+        check(&Observation::Position(point));
+    }
+}
+
+#[test]
+fn velocities() {
+    for point in [vertex(5), embedded(), marker(), centre(None), centre(Some("end"))] {
+        check(&Observation::Velocity(point));
+    }
+}
+
+/// Sums of terms with shared observations, frames and clocks, in one set.
+#[test]
+fn sums_of_many() {
+    let term = |coefficient, observation, component| Term { coefficient, observation, component };
+    let position = |point| Observation::Position(point);
+    let mut signals = vec![
+        Signal {
+            terms: vec![
+                term(1.0, position(vertex(4)), 0),
+                term(-1.0, position(vertex(7)), 0),
+                term(0.5, position(marker()), 2),
+            ],
+            frame: Some(0),
+            clock: Some(0),
+            ..Signal::new("difference", position(vertex(4)), 0)
+        },
+        Signal { clock: Some(0), ..Signal::new("height", position(marker()), 2) },
+        Signal { frame: Some(0), ..Signal::new("free", position(vertex(4)), 1) },
+        Signal { wrap: Wrap::Angle, ..Signal::new("late", Observation::Velocity(marker()), 1) },
+    ];
+    signals.extend((0..6).map(|i| Signal::new(format!("v{i}"), position(vertex(i)), 1)));
+    let mut set = set(&position(vertex(0)));
+    set.samples = (0..signals.len())
+        .map(|signal| Sample {
+            signal,
+            time: if signals[signal].clock.is_some() { 0.0312 } else { 0.0345 },
+        })
+        .collect();
+    set.signals = signals;
+    Bench::new(&model(), &set, 3).check(7);
+}
+
+/// Before time zero the motion goes on from the start; so does its derivative.
+#[test]
+fn samples_before_the_start() {
+    let mut set = set(&Observation::Position(marker()));
+    for sample in &mut set.samples {
+        sample.time = -0.0061;
+    }
+    Bench::new(&model(), &set, 0).check(3);
+}
