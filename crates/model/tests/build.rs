@@ -62,7 +62,7 @@ fn cloth_has_hinges_over_interior_edges() {
 
 #[test]
 fn bad_bodies_are_refused_with_the_element() {
-    let points = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [5.0; 3]];
+    let points = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [5.0; 3]];
     let build = |vertices: usize, tetrahedra: Vec<[u32; 4]>| {
         SoftBuilder::new("b", points[..vertices].to_vec())
             .with_tetrahedra(tetrahedra)
