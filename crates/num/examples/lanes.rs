@@ -7,7 +7,7 @@
 //! step between the two columns, or from one instruction set to a wider one, says that something in
 //! the kernel is not inlined.
 
-use costate_num::{Dual, Isa, Kernel, Lanes, Mat3, Scalar, Vec3, dispatch_on};
+use costate_num::{DualN, Isa, Kernel, Lanes, Mat3, Scalar, Vec3, dispatch_on};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -105,7 +105,7 @@ fn gradient<S: Scalar>(
 }
 
 struct Force<'a>(&'a mut Mesh);
-struct Pullback<'a>(&'a mut Mesh);
+struct Pullback<'a, const N: usize>(&'a mut Mesh);
 
 #[inline(always)]
 fn load_matrix<L: Lanes>(list: &[Vec<f64>; 9], e: usize) -> Mat3<L> {
@@ -157,7 +157,8 @@ impl Kernel for Force<'_> {
     }
 }
 
-impl Kernel for Pullback<'_> {
+/// The tangents along `N` directions at once; their sum is stored.
+impl<const N: usize> Kernel for Pullback<'_, N> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
@@ -169,7 +170,7 @@ impl Kernel for Pullback<'_> {
             while c < 4 {
                 let p: Vec3<L> = L::load_vec3(&m.positions, &m.vertices[c][e..]);
                 let d: Vec3<L> = L::load_vec3(&m.direction, &m.vertices[c][e..]);
-                x[c] = Vec3::new(Dual::new(p.x, d.x), Dual::new(p.y, d.y), Dual::new(p.z, d.z));
+                x[c] = Vec3::new(along::<L, N>(p.x, d.x), along(p.y, d.y), along(p.z, d.z));
                 c += 1;
             }
             let rest: Mat3<L> = load_matrix(&m.inverse_rest, e);
@@ -177,29 +178,47 @@ impl Kernel for Pullback<'_> {
             let (corners, parameters) = gradient(
                 x,
                 Mat3::from_columns(constant(a), constant(b), constant(c)),
-                Dual::constant(L::load(&m.volume[e..])),
-                Dual::constant(L::load(&m.mu[e..])),
-                Dual::constant(L::load(&m.lambda[e..])),
+                DualN::constant(L::load(&m.volume[e..])),
+                DualN::constant(L::load(&m.mu[e..])),
+                DualN::constant(L::load(&m.lambda[e..])),
             );
             let [p, q, r, s] = corners;
             store(
                 &mut m.out,
                 e,
                 [tangent(p), tangent(q), tangent(r), tangent(s)],
-                [parameters[0].tangent[0], parameters[1].tangent[0]],
+                [parameters[0].tangent[N - 1], parameters[1].tangent[N - 1]],
             );
             e += L::N;
         }
     }
 }
 
+/// Different along each direction, so that none can be left out.
 #[inline(always)]
-fn constant<L: Lanes>(v: Vec3<L>) -> Vec3<Dual<L>> {
-    Vec3::new(Dual::constant(v.x), Dual::constant(v.y), Dual::constant(v.z))
+fn along<L: Lanes, const N: usize>(value: L, direction: L) -> DualN<L, N> {
+    let mut tangent = [direction; N];
+    let mut i = 0;
+    while i < N {
+        tangent[i] = direction.scale(1.0 + i as f64);
+        i += 1;
+    }
+    DualN { value, tangent }
 }
 #[inline(always)]
-fn tangent<L: Lanes>(v: Vec3<Dual<L>>) -> Vec3<L> {
-    Vec3::new(v.x.tangent[0], v.y.tangent[0], v.z.tangent[0])
+fn constant<L: Lanes, const N: usize>(v: Vec3<L>) -> Vec3<DualN<L, N>> {
+    Vec3::new(DualN::constant(v.x), DualN::constant(v.y), DualN::constant(v.z))
+}
+/// The sum of all tangents.
+#[inline(always)]
+fn tangent<L: Lanes, const N: usize>(v: Vec3<DualN<L, N>>) -> Vec3<L> {
+    let mut sum = Vec3::zero();
+    let mut i = 0;
+    while i < N {
+        sum += Vec3::new(v.x.tangent[i], v.y.tangent[i], v.z.tangent[i]);
+        i += 1;
+    }
+    sum
 }
 
 /// Points loaded, and nothing else.
@@ -277,15 +296,28 @@ fn main() {
     let mut mesh = grid(20, 10, 10);
     let n = mesh.volume.len() as f64;
     println!("{n} tetrahedra; ns per tetrahedron, least of 200 runs");
-    println!("{:>10} {:>8} {:>10} {:>14}", "", "points", "force", "dual pullback");
+    println!(
+        "{:>10} {:>8} {:>10} {:>14} {:>16}",
+        "", "points", "force", "dual pullback", "four directions"
+    );
     let sets: Vec<Isa> = Isa::ALL.into_iter().filter(|isa| isa.is_supported()).collect();
     let supported = "only supported sets are in the list";
     for &isa in &sets {
         let load = least(200, || dispatch_on(isa, Load(black_box(&mut mesh))).expect(supported));
         let force = least(200, || dispatch_on(isa, Force(black_box(&mut mesh))).expect(supported));
         let pull =
-            least(200, || dispatch_on(isa, Pullback(black_box(&mut mesh))).expect(supported));
-        println!("{:>10} {:>8.1} {:>10.1} {:>14.1}", isa.name(), load / n, force / n, pull / n);
+            least(200, || dispatch_on(isa, Pullback::<1>(black_box(&mut mesh))).expect(supported));
+        let four = least(200, || {
+            dispatch_on(isa, Pullback::<4>(black_box(&mut mesh))).expect(supported);
+        });
+        println!(
+            "{:>10} {:>8.1} {:>10.1} {:>14.1} {:>16.1}",
+            isa.name(),
+            load / n,
+            force / n,
+            pull / n,
+            four / n
+        );
     }
 
     let values: Vec<f64> = (0..4096).map(|i| 0.05 + 0.0021 * f64::from(i)).collect();
