@@ -247,9 +247,12 @@ impl std::error::Error for Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The name of `candidates` that is closest to `name`, if it is close enough to be a slip of the
-/// pen: at most a third of the letters differ (optimal string alignment distance).
+/// pen: at most a third of the letters differ (optimal string alignment distance, upper and lower
+/// case alike).
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    // A single letter resembles every other one.
+    let length = name.chars().count();
+    let limit = if length < 2 { 0 } else { (length / 3).max(1) };
     candidates
         .into_iter()
         .map(|c| (alignment_distance(name, c), c))

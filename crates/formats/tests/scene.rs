@@ -131,3 +131,159 @@ fn laws_of_the_users_own() {
     let inputs: Vec<String> = scene.model.inputs().into_iter().map(|c| c.name).collect();
     assert_eq!(inputs, ["soft.b.path.hand", "soft.b.activation.muscle"]);
 }
+
+const BEAM: &str = "\
+costate = 1
+# A beam that somebody cares about.
+name = 'beam'
+
+[option]            # settings
+timestep = 1e-4
+
+[soft.beam]
+grid = { cells = [2, 1, 1], size = [0.2, 0.1, 0.1] }   # two cells
+material = \"neo-hookean\"
+young = 200_000     # Pa, from the data sheet
+poisson = 0.45
+density = { default = 1000, tip = 1_100.0 }
+fixed = { side = \"x-\" }
+velocity = [0, 0.5, 0]
+
+[soft.beam.regions]
+tip = { box = [[0.1, -inf, -inf], [inf, inf, inf]] }
+
+[soft.beam.point_mass.nut]
+at = \"tip\"
+mass = 5e-3
+
+[geom.floor]
+type = \"plane\"";
+
+fn beam() -> Scene {
+    Scene::parse(folder().join("beam.toml"), BEAM).unwrap()
+}
+
+/// Writes the model beside the original and reads it again.
+fn written(scene: &Scene, model: &costate_model::Model) -> String {
+    scene.with_values(model, &folder().join("other.toml")).unwrap()
+}
+
+#[test]
+fn an_unchanged_model_is_the_same_text() {
+    let scene = beam();
+    assert_eq!(written(&scene, &scene.model), BEAM);
+    let documented = documented();
+    let scene = Scene::parse("scene.toml", &documented).unwrap();
+    assert_eq!(scene.with_values(&scene.model, Path::new("b.toml")).unwrap(), documented);
+}
+
+#[test]
+fn only_changed_numbers_are_replaced() {
+    let scene = beam();
+    let model = scene.model.with("soft.beam.young", &[0.1 + 0.2]).unwrap();
+    let model = model.with("soft.beam.velocity", &[0.0, 1.0 / 3.0, 0.0]).unwrap();
+    let model = model.with("soft.beam.point_mass.nut", &[5.1e-3]).unwrap();
+    let wanted = BEAM
+        .replace("200_000", "0.30000000000000004")
+        .replace("0.5, 0]", "0.3333333333333333, 0]")
+        .replace("5e-3", "0.0051");
+    assert_eq!(written(&scene, &model), wanted);
+}
+
+#[test]
+fn values_at_their_default_are_added() {
+    let scene = beam();
+    let model = scene.model.with("soft.beam.mass_damping", &[0.25]).unwrap();
+    let model = model.with("option.gravity", &[0.0, 0.0, -9.8]).unwrap();
+    let model = model.with("geom.floor.friction", &[0.75]).unwrap();
+    let text = written(&scene, &model);
+    let wanted = BEAM
+        .replace("# settings", "# settings\ngravity = [0.0, 0.0, -9.8]")
+        .replace("[soft.beam]\n", "[soft.beam]\nmass_damping = 0.25\n")
+        .replace("[geom.floor]\n", "[geom.floor]\nfriction = 0.75\n");
+    assert_eq!(text, wanted);
+    // Without a table, and with tables in one line or through dotted keys.
+    let text = "soft.b.vertices = [[0, 0, 0]]\nsoft.b.vertex_mass = 1\n\
+                [geom]\nball = { type = \"sphere\", size = 1 }";
+    let scene = self::scene(text);
+    let model = scene.model.with("option.gravity", &[0.0, 0.0, -1.0]).unwrap();
+    let model = model.with("geom.ball.ramp", &[2e-3]).unwrap();
+    let model = model.with("soft.b.radius", &[0.125]).unwrap();
+    assert_eq!(
+        written(&scene, &model),
+        "soft.b.radius = 0.125\ncostate = 1\nsoft.b.vertices = [[0, 0, 0]]\n\
+         soft.b.vertex_mass = 1\n[geom]\n\
+         ball = { ramp = 0.002, type = \"sphere\", size = 1 }\n\n\
+         [option]\ngravity = [0.0, 0.0, -1.0]\n"
+    );
+}
+
+#[test]
+fn fields_keep_their_form_where_they_can() {
+    let scene = beam();
+    let old = scene.model.get("soft.beam.density").unwrap();
+    let by_group: Vec<f64> = old.iter().map(|&d| if d == 1000.0 { 900.5 } else { 1e3 }).collect();
+    let model = scene.model.with("soft.beam.density", &by_group).unwrap();
+    let wanted = BEAM.replace("default = 1000", "default = 900.5").replace("1_100.0", "1000.0");
+    assert_eq!(written(&scene, &model), wanted);
+    // No longer one value per region: an array.
+    let free: Vec<f64> = (0..10).map(|i| 1000.0 + f64::from(i)).collect();
+    let model = scene.model.with("soft.beam.density", &free).unwrap();
+    let text = written(&scene, &model);
+    assert!(text.contains("density = [1000.0, 1001.0, "), "{text}");
+    // A number that became a field, and one that was expanded without a change.
+    let model = scene.model.with("soft.beam.young", &free).unwrap();
+    assert!(written(&scene, &model).contains("young = [1000.0, 1001.0, "));
+    let mut model = scene.model.clone();
+    let id = model.leaves.find("soft.beam.young").unwrap();
+    model.leaves.expand(id).unwrap();
+    assert_eq!(written(&scene, &model), BEAM);
+}
+
+#[test]
+fn other_views_replace_key_and_value() {
+    let scene = beam();
+    let other = BEAM
+        .replace("young = 200_000", "mu = 70000.5")
+        .replace("poisson = 0.45", "lambda = -1.5")
+        .replace("density = { default = 1000, tip = 1_100.0 }", "mass = 2.5");
+    let model = Scene::parse("beam.toml", &other).unwrap().model;
+    let e = scene.with_values(&model, &folder().join("other.toml")).unwrap_err();
+    assert!(e.to_string().contains("identify the density instead"), "{e}");
+    let uneven = "density = { default = 1000, tip = 1_100.0 }";
+    let even = BEAM.replace(uneven, "density = 1e3 # wood");
+    let scene = Scene::parse(folder().join("beam.toml"), &even).unwrap();
+    let text = written(&scene, &model);
+    assert_eq!(text, other.replace("mass = 2.5", "mass = 2.5 # wood"));
+}
+
+#[test]
+fn what_a_scene_cannot_hold_is_refused() {
+    let scene = beam();
+    let mut rest = scene.model.get("soft.beam.rest_position").unwrap().to_vec();
+    rest[4] += 1e-3;
+    let model = scene.model.with("soft.beam.rest_position", &rest).unwrap();
+    let e = scene.with_values(&model, Path::new("b.toml")).unwrap_err();
+    assert!(e.to_string().contains("from a grid or a mesh file"), "{e}");
+    // Vertices in the scene file itself can move.
+    let scene = self::scene("[soft.b]\nvertices = [[0, 0, 0], [1, 0, 0]]\nvertex_mass = [1, 2]\n");
+    let rest = [0.0, 0.0, 0.0, 1.5, 0.0, 0.0];
+    let model = scene.model.with("soft.b.rest_position", &rest).unwrap();
+    assert!(written(&scene, &model).contains("[[0, 0, 0], [1.5, 0, 0]]"));
+}
+
+#[test]
+fn meshes_are_found_from_the_new_place() {
+    let text = "[soft.box]\nmesh = { file = \"mesh/box_41_ascii.msh\" }\n\
+                material = \"neo-hookean\"\nyoung = 1e5\npoisson = 0.4\ndensity = 1000\n";
+    let scene = scene(text);
+    let model = scene.model.with("soft.box.young", &[2.5e5]).unwrap();
+    let target = folder().join("../runs/beam/model.toml");
+    let text = scene.with_values(&model, &target).unwrap();
+    assert!(text.contains("file = \"../../data/mesh/box_41_ascii.msh\""), "{text}");
+    let target = folder().join("mesh/model.toml");
+    let text = scene.with_values(&model, &target).unwrap();
+    assert!(text.contains("file = \"box_41_ascii.msh\""), "{text}");
+    let again = Scene::parse(&target, &text).unwrap();
+    assert_eq!(again.model.theta(), model.theta());
+}

@@ -57,6 +57,19 @@ impl<'a> Over<'a> {
         Ok(values)
     }
 
+    /// As [`read`](Self::read), for masses. The model looks for vertices without mass before it
+    /// looks at bounds, and would point to the vertex instead of the number.
+    pub fn read_masses(&self, node: &Node<'_>) -> Result<Vec<f64>> {
+        let values = self.read(node)?;
+        match values.iter().position(|&m| m < 0.0) {
+            None => Ok(values),
+            Some(i) => Err(node
+                .error(ErrorKind::OutOfBounds)
+                .expected("at least 0")
+                .found(format!("{} for {} {i}", values[i], self.element))),
+        }
+    }
+
     fn read_groups(&self, node: &Node<'_>) -> Result<Vec<f64>> {
         if self.groups.is_empty() {
             return Err(node.unexpected(format!(

@@ -12,16 +12,71 @@ const TOLERANCE: f64 = 1e-9;
 
 /// The body whose parts are named.
 pub(super) struct Parts<'a> {
-    pub builder: &'a SoftBuilder,
-    pub shape: &'a Shape,
+    builder: &'a SoftBuilder,
+    shape: &'a Shape,
+    tetrahedra_at: Incidence,
+    triangles_at: Incidence,
 }
 
-impl Parts<'_> {
+/// The elements at each vertex.
+struct Incidence {
+    starts: Vec<usize>,
+    elements: Vec<u32>,
+}
+
+impl Incidence {
+    fn new<const N: usize>(vertices: usize, elements: &[[u32; N]]) -> Self {
+        let mut starts = vec![0; vertices + 1];
+        for &v in elements.iter().flatten() {
+            starts[v as usize + 1] += 1;
+        }
+        for i in 0..vertices {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut list = vec![0; N * elements.len()];
+        for (i, element) in elements.iter().enumerate() {
+            for &v in element {
+                list[next[v as usize]] = i as u32;
+                next[v as usize] += 1;
+            }
+        }
+        Self { starts, elements: list }
+    }
+
+    /// Elements with all their vertices among `vertices`, which `inside` marks.
+    fn enclosed<const N: usize>(
+        &self,
+        vertices: &[u32],
+        inside: &[bool],
+        elements: &[[u32; N]],
+    ) -> Vec<u32> {
+        let at = |&v: &u32| &self.elements[self.starts[v as usize]..self.starts[v as usize + 1]];
+        let mut found: Vec<u32> = vertices.iter().flat_map(at).copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|&i| elements[i as usize].iter().all(|&v| inside[v as usize]));
+        found
+    }
+}
+
+impl<'a> Parts<'a> {
+    pub fn new(builder: &'a SoftBuilder, shape: &'a Shape) -> Self {
+        let n = builder.vertices().len();
+        Self {
+            builder,
+            shape,
+            tetrahedra_at: Incidence::new(n, builder.tetrahedra_so_far()),
+            triangles_at: Incidence::new(n, builder.triangles_so_far()),
+        }
+    }
+
     /// All regions: the mesh's groups, then those of the file.
     pub fn read_all(&self, body: &Section<'_>) -> Result<BTreeMap<String, Region>> {
         let mut regions = BTreeMap::new();
+        let (index, mut marks) = (self.membrane_index(), self.no_marks());
         for name in self.shape.groups.keys() {
-            regions.insert(name.clone(), self.from_group(name));
+            regions.insert(name.clone(), self.of_group(name, &index, &mut marks));
         }
         for (name, node) in body.entries("regions")? {
             let region = self.read(&node)?;
@@ -37,51 +92,57 @@ impl Parts<'_> {
         Ok(regions)
     }
 
-    fn from_group(&self, name: &str) -> Region {
+    /// Membrane triangles by their sorted vertices.
+    fn membrane_index(&self) -> HashMap<[u32; 3], u32> {
+        let membrane = self.builder.triangles_so_far();
+        membrane.iter().enumerate().map(|(i, t)| (sorted(*t), i as u32)).collect()
+    }
+
+    fn of_group(
+        &self,
+        name: &str,
+        membrane: &HashMap<[u32; 3], u32>,
+        marks: &mut [bool],
+    ) -> Region {
         let Some(group) = self.shape.groups.get(name) else { return Region::default() };
-        let mut region = self.made_of(&group.vertices);
+        let mut region = self.made_of(group.vertices.clone(), marks);
         // What the file tags goes before what its vertices enclose.
         if !group.tetrahedra.is_empty() || !group.triangles.is_empty() {
             region.tetrahedra.clone_from(&group.tetrahedra);
         }
         if !group.triangles.is_empty() {
-            let sorted = |mut t: [u32; 3]| {
-                t.sort_unstable();
-                t
-            };
-            let membrane = self.builder.triangles_so_far();
-            let index: HashMap<[u32; 3], u32> =
-                membrane.iter().enumerate().map(|(i, t)| (sorted(*t), i as u32)).collect();
             let tagged = group.triangles.iter().map(|&t| sorted(self.shape.triangles[t as usize]));
-            region.triangles = tagged.filter_map(|t| index.get(&t).copied()).collect();
+            region.triangles = tagged.filter_map(|t| membrane.get(&t).copied()).collect();
             region.triangles.sort_unstable();
         }
         region
     }
 
-    /// The region of some vertices and the elements that they make up.
-    fn made_of(&self, vertices: &[u32]) -> Region {
-        let mut inside = vec![false; self.builder.vertices().len()];
-        for &v in vertices {
-            inside[v as usize] = true;
-        }
-        self.region(&inside)
+    /// The region of some vertices, sorted here, and the elements that they make up.
+    fn made_of(&self, mut vertices: Vec<u32>, marks: &mut [bool]) -> Region {
+        vertices.sort_unstable();
+        vertices.dedup();
+        vertices.iter().for_each(|&v| marks[v as usize] = true);
+        let (tetrahedra, triangles) =
+            (self.builder.tetrahedra_so_far(), self.builder.triangles_so_far());
+        let region = Region {
+            tetrahedra: self.tetrahedra_at.enclosed(&vertices, marks, tetrahedra),
+            triangles: self.triangles_at.enclosed(&vertices, marks, triangles),
+            vertices,
+        };
+        region.vertices.iter().for_each(|&v| marks[v as usize] = false);
+        region
     }
 
-    fn region(&self, inside: &[bool]) -> Region {
-        let all = |t: &[u32]| t.iter().all(|&v| inside[v as usize]);
-        let tetrahedra = self.builder.tetrahedra_so_far().iter().enumerate();
-        let triangles = self.builder.triangles_so_far().iter().enumerate();
-        Region {
-            vertices: (0..inside.len()).filter(|&i| inside[i]).map(|i| i as u32).collect(),
-            tetrahedra: tetrahedra.filter(|(_, t)| all(*t)).map(|(i, _)| i as u32).collect(),
-            triangles: triangles.filter(|(_, t)| all(*t)).map(|(i, _)| i as u32).collect(),
-        }
+    /// No vertex marked yet.
+    fn no_marks(&self) -> Vec<bool> {
+        vec![false; self.builder.vertices().len()]
     }
 
     fn within(&self, inside: impl Fn(&[f64; 3]) -> bool) -> Region {
-        let inside: Vec<bool> = self.builder.vertices().iter().map(inside).collect();
-        self.region(&inside)
+        let vertices = self.builder.vertices().iter().enumerate();
+        let vertices = vertices.filter(|(_, x)| inside(x)).map(|(i, _)| i as u32).collect();
+        self.made_of(vertices, &mut self.no_marks())
     }
 
     /// Smallest and largest coordinates, and the tolerance that follows.
@@ -136,9 +197,9 @@ impl Parts<'_> {
                 let known = self.shape.groups.keys().map(String::as_str);
                 return Err(group.unknown_name("a group of the mesh file", known));
             }
-            self.from_group(name)
+            self.of_group(name, &self.membrane_index(), &mut self.no_marks())
         } else if let Some(list) = table.get("vertices") {
-            self.made_of(&self.indices(&list)?)
+            self.made_of(self.indices(&list)?, &mut self.no_marks())
         } else {
             table.finish()?;
             return Err(table
@@ -190,4 +251,9 @@ impl Parts<'_> {
         vertices.dedup();
         Ok(vertices)
     }
+}
+
+fn sorted(mut t: [u32; 3]) -> [u32; 3] {
+    t.sort_unstable();
+    t
 }

@@ -42,11 +42,11 @@ pub(super) fn read(name: &str, body: &Section<'_>, model: &mut Model) -> Result<
         let own = body.has("triangles") || builder.tetrahedra_so_far().is_empty();
         builder = choose_triangles(membrane, builder, &shape, own)?;
     }
-    let regions = Parts { builder: &builder, shape: &shape }.read_all(body)?;
+    let regions = Parts::new(&builder, &shape).read_all(body)?;
     builder = read_start(body, builder)?;
     let count = builder.vertices().len();
     let over_vertices = Over::new("vertex", count, &regions, |r| &r.vertices);
-    if let Some(mass) = body.opt("vertex_mass", |n| over_vertices.read(n))? {
+    if let Some(mass) = body.opt("vertex_mass", |n| over_vertices.read_masses(n))? {
         builder = builder.vertex_mass(mass);
     }
     builder = builder.radius(over_vertices.or(body, "radius", 0.0)?);
@@ -299,7 +299,7 @@ fn read_membrane(
         drag: field("drag", &default.drag)?,
         lift: field("lift", &default.lift)?,
         activation: field("activation", &default.activation)?,
-        density: field("density", &default.density)?,
+        density: membrane.or("density", default.density, |n| over.read_masses(n))?,
     };
     membrane.finish()?;
     Ok(builder.membrane(settings))
@@ -351,7 +351,7 @@ fn read_attachments(
     regions: &BTreeMap<String, Region>,
 ) -> Result<SoftBuilder> {
     let here = builder.clone();
-    let parts = Parts { builder: &here, shape };
+    let parts = Parts::new(&here, shape);
     if let Some(fixed) = body.opt("fixed", |n| parts.vertices(regions, n))? {
         builder = builder.fix(&fixed);
     }
@@ -359,7 +359,7 @@ fn read_attachments(
         check_name(&name, &node)?;
         let table = node.section()?;
         let vertices = table.req("at", |n| parts.vertices(regions, n))?;
-        builder = builder.point_mass(&name, vertices, table.req("mass", Node::number)?);
+        builder = builder.point_mass(&name, vertices, table.req("mass", Node::non_negative)?);
         table.finish()?;
     }
     for (name, node) in body.entries("load")? {

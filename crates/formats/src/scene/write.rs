@@ -70,7 +70,7 @@ impl Scene {
                     .advice("identify the density instead of the mass"));
             }
             patch.set_text(node.key_span(), new.to_owned());
-            patch.set_text(node.span(), array(&leaf.values, &leaf.shape));
+            patch.set_text(node.span(), value_text(leaf));
             return Ok(());
         }
         Err(Error::new(ErrorKind::UnknownName)
@@ -165,13 +165,7 @@ fn set(patch: &mut Patch, node: &Node<'_>, leaf: &Leaf) -> Result<()> {
             .found("a table with a header")
             .advice("write it in one line as { group = value, … }"));
     }
-    let uniform = leaf.values.windows(2).all(|w| w[0].to_bits() == w[1].to_bits());
-    let field = matches!(leaf.extent, Extent::Field { .. });
-    let text = match leaf.values.first() {
-        Some(&first) if field && uniform => shortest(first),
-        _ => array(&leaf.values, &leaf.shape),
-    };
-    patch.set_text(node.span(), text);
+    patch.set_text(node.span(), value_text(leaf));
     Ok(())
 }
 
@@ -219,6 +213,15 @@ fn group_values<'a>(node: &Node<'a>, leaf: &Leaf) -> Result<Option<Vec<(Node<'a>
     Ok(Some(changes))
 }
 
+/// The values of a leaf as TOML; one number for a field that is the same everywhere.
+fn value_text(leaf: &Leaf) -> String {
+    let uniform = leaf.values.windows(2).all(|w| w[0].to_bits() == w[1].to_bits());
+    match leaf.values.first() {
+        Some(&first) if uniform && matches!(leaf.extent, Extent::Field { .. }) => shortest(first),
+        _ => array(&leaf.values, &leaf.shape),
+    }
+}
+
 /// An array, nested as the shape says; one number for an empty shape.
 fn array(values: &[f64], shape: &[usize]) -> String {
     let rows = |width: usize| {
@@ -254,7 +257,7 @@ impl Inserts {
                 .expected("a rest shape given by vertices in the scene file")
                 .found("one from a grid or a mesh file, which cannot hold other positions"));
         }
-        let value = array(&leaf.values, &leaf.shape);
+        let value = value_text(leaf);
         // The deepest table that is written out; what remains becomes a dotted key in it.
         let mut section = file.root();
         let mut best = None;
