@@ -45,10 +45,23 @@ fn longest_edge<const N: usize>(x: &[Point], t: [u32; N]) -> f64 {
     longest.sqrt()
 }
 
+fn sorted<const N: usize>(mut element: [u32; N]) -> [u32; N] {
+    element.sort_unstable();
+    element
+}
+
+/// A hinge is the same with its opposite vertices, or its edge, the other way round; the edges
+/// of one tetrahedron are six hinges over the same four vertices.
+fn hinge_key([a, b, c, d]: [u32; 4]) -> [u32; 4] {
+    [a.min(b), a.max(b), c.min(d), c.max(d)]
+}
+
+/// Checks indices; elements with the same `key` are the same.
 fn indices<const N: usize>(
     body: &SoftBuilder,
     kind: &str,
     elements: &[[u32; N]],
+    key: fn([u32; N]) -> [u32; N],
 ) -> Result<(), ModelError> {
     let n = body.vertices.len();
     let mut seen: HashMap<[u32; N], usize> = HashMap::with_capacity(elements.len());
@@ -60,12 +73,10 @@ fn indices<const N: usize>(
                 format!("vertex {v} does not exist; the body has vertices 0 to {}", n as i64 - 1),
             ));
         }
-        let mut key = *element;
-        key.sort_unstable();
-        if key.windows(2).any(|w| w[0] == w[1]) {
+        if sorted(*element).windows(2).any(|w| w[0] == w[1]) {
             return Err(ModelError::invalid(name(), format!("names a vertex twice: {element:?}")));
         }
-        if let Some(first) = seen.insert(key, i) {
+        if let Some(first) = seen.insert(key(*element), i) {
             return Err(ModelError::invalid(
                 name(),
                 format!("has the same vertices as {kind} {first}; remove one of them"),
@@ -94,9 +105,9 @@ pub(super) fn check(body: &SoftBuilder) -> Result<(), ModelError> {
             "have no material; give a law, its parameters and a density",
         ));
     }
-    indices(body, "tetrahedron", &body.tetrahedra)?;
-    indices(body, "triangle", &body.triangles)?;
-    indices(body, "hinge", &body.hinges)?;
+    indices(body, "tetrahedron", &body.tetrahedra, sorted)?;
+    indices(body, "triangle", &body.triangles, sorted)?;
+    indices(body, "hinge", &body.hinges, hinge_key)?;
     for (i, s) in body.springs.iter().enumerate() {
         if let Some(v) = s.iter().find(|&&v| v as usize >= x.len()) {
             return Err(ModelError::invalid(
