@@ -1,1 +1,43 @@
-fn main() {}
+//! The `costate` program.
+
+mod args;
+mod commands;
+mod failure;
+mod interrupt;
+mod output;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+use output::Output;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are answers, not refusals.
+            let code = if error.use_stderr() { failure::REFUSED } else { 0 };
+            // Nothing is left to tell if even this cannot be printed.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let interrupt = interrupt::install();
+    let mut output = Output::new(arguments.json, arguments.quiet);
+    let result = match &arguments.command {
+        Command::Params(args) => commands::params::run(args, &mut output),
+        Command::Simulate(args) => commands::simulate::run(args, &mut output, interrupt),
+        Command::Check(args) => commands::check::run(args, &mut output),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            let code = failure.code;
+            output.fail(&failure);
+            ExitCode::from(code)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Differentiable physics for finding out the physical parameters of real things.
+#[derive(Parser, Debug)]
+#[command(name = "costate", version, about, max_term_width = 100)]
+pub struct Arguments {
+    /// Print exactly one JSON object on standard output; all else goes to standard error.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print nothing but results and errors.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// List every physical parameter (leaf) of a scene, with value, unit and bounds.
+    Params(ParamsArgs),
+    /// Run a scene forward and write the motion.
+    Simulate(SimulateArgs),
+    /// Prove the derivatives of a scene: every leaf against differences and against the adjoint.
+    Check(CheckArgs),
+}
+
+/// Changes to the scene's numbers.
+#[derive(Args, Debug, Default)]
+pub struct SetArgs {
+    /// Set a leaf before running: PATH=VALUE or PATH=V1,V2,…; repeatable.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// Arguments of `params`.
+#[derive(Args, Debug)]
+pub struct ParamsArgs {
+    /// The scene file.
+    pub scene: PathBuf,
+    /// Only leaves whose path contains this text.
+    #[arg(long)]
+    pub filter: Option<String>,
+    /// Changes to the scene's numbers.
+    #[command(flatten)]
+    pub set: SetArgs,
+}
+
+/// Arguments of `simulate`.
+#[derive(Args, Debug)]
+pub struct SimulateArgs {
+    /// The scene file.
+    pub scene: PathBuf,
+    /// How long to simulate, s (default: the scene's duration).
+    #[arg(long)]
+    pub duration: Option<f64>,
+    /// Write the motion: .csv, .npz, or a .vtk.series of meshes.
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// Write a state every this many seconds (default: 1/100 s).
+    #[arg(long, default_value_t = 0.01)]
+    pub every: f64,
+    /// Start from the last state of this motion file (.csv or .npz, as --out writes).
+    #[arg(long)]
+    pub initial: Option<PathBuf>,
+    /// Inputs over time: .csv or .npz with a column `t` and columns named like input channels
+    /// (`soft.beam.load.tip[0]` … or `.x`, `.y`, `.z`).
+    #[arg(long)]
+    pub inputs: Option<PathBuf>,
+    /// Hold inputs between samples instead of drawing straight lines.
+    #[arg(long)]
+    pub hold: bool,
+    /// Write a GIF of the motion.
+    #[arg(long)]
+    pub gif: Option<PathBuf>,
+    /// Run even where the time step is beyond the largest stable one.
+    #[arg(long)]
+    pub unstable: bool,
+    /// Changes to the scene's numbers.
+    #[command(flatten)]
+    pub set: SetArgs,
+}
+
+/// Arguments of `check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// The scene file.
+    pub scene: PathBuf,
+    /// How many steps to run.
+    #[arg(long, default_value_t = 50)]
+    pub steps: usize,
+    /// Changes to the scene's numbers.
+    #[command(flatten)]
+    pub set: SetArgs,
+}

@@ -1,0 +1,62 @@
+//! `costate check SCENE`.
+
+use costate::dynamics::{self, System};
+use costate::model::Inputs;
+use serde_json::json;
+
+use crate::args::CheckArgs;
+use crate::failure::{Failure, NOT_CONVERGED};
+use crate::output::Output;
+use crate::table;
+
+/// Proves the derivatives of a scene.
+pub fn run(args: &CheckArgs, output: &mut Output) -> Result<u8, Failure> {
+    let scene = super::scene(&args.scene, &args.set)?;
+    let system = System::new(&scene.model)?;
+    let inputs = Inputs::default();
+    let checks = dynamics::check(&system, &inputs, args.steps)?;
+    let header = ["leaf", "derivative", "vs differences", "at width", "adjoint", ""];
+    let mut rows = vec![header.map(String::from).to_vec()];
+    for check in &checks {
+        let verdict = match (check.influences, check.passes()) {
+            (false, _) => "no influence in this run",
+            (true, true) => "ok",
+            (true, false) => "FAILS",
+        };
+        rows.push(vec![
+            check.path.clone(),
+            table::number(check.derivative),
+            if check.influences { format!("{:.1e}", check.difference_error) } else { "-".into() },
+            if check.influences { format!("{:.0e}", check.width) } else { "-".into() },
+            if check.influences { format!("{:.1e}", check.adjoint_error) } else { "-".into() },
+            verdict.into(),
+        ]);
+    }
+    for line in table::render(&rows) {
+        output.line(line);
+    }
+    let failed = checks.iter().filter(|c| !c.passes()).count();
+    output.line(format!(
+        "{} leaves, {failed} fail (differences to 1e-6, adjoint against tangent to 1e-10)",
+        checks.len()
+    ));
+    let list: Vec<_> = checks
+        .iter()
+        .map(|c| {
+            json!({
+                "path": c.path,
+                "derivative": c.derivative,
+                "difference_error": c.influences.then_some(c.difference_error),
+                "width": c.influences.then_some(c.width),
+                "adjoint_error": c.influences.then_some(c.adjoint_error),
+                "influences": c.influences,
+                "passes": c.passes(),
+            })
+        })
+        .collect();
+    output.object(
+        "costate.check/1",
+        json!({ "steps": args.steps, "leaves": list, "failed": failed }),
+    );
+    Ok(if failed == 0 { 0 } else { NOT_CONVERGED })
+}

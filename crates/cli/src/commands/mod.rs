@@ -1,0 +1,30 @@
+//! One file per command.
+
+pub mod check;
+mod motion;
+pub mod params;
+pub mod simulate;
+
+use std::path::Path;
+
+use costate::formats::scene::Scene;
+
+use crate::args::SetArgs;
+use crate::failure::Failure;
+
+/// Reads a scene and applies `--set`.
+pub fn scene(path: &Path, set: &SetArgs) -> Result<Scene, Failure> {
+    let mut scene = Scene::read(path)?;
+    for change in &set.set {
+        let wrong = |what: &str| {
+            Failure::refused("bad_argument", format!("--set {change}: {what}; give PATH=VALUE"))
+        };
+        let (leaf, values) = change.split_once('=').ok_or_else(|| wrong("has no `=`"))?;
+        let values = values
+            .split(',')
+            .map(|v| v.trim().parse::<f64>().map_err(|_| wrong(&format!("`{v}` is no number"))))
+            .collect::<Result<Vec<_>, _>>()?;
+        scene.model = scene.model.with(leaf.trim(), &values)?;
+    }
+    Ok(scene)
+}
