@@ -93,6 +93,11 @@ pub trait Force: Send + Sync {
         scratch: &mut Scratch,
     );
 
+    /// The first element whose force is not finite at a state, for messages.
+    fn fault(&self, _c: &[f64], _at: At) -> Option<String> {
+        None
+    }
+
     /// Potential energy at x, J (zero for a force without one).
     fn energy(&self, _c: &[f64], _at: At) -> f64 {
         0.0

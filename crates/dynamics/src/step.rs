@@ -72,7 +72,7 @@ impl System {
             Some(j) => Err(DynamicsError::Diverged {
                 step: step + 1,
                 time: next.time,
-                element: self.vertex_name(j / 3),
+                element: self.fault(c, state, u.now).unwrap_or_else(|| self.vertex_name(j / 3)),
             }),
         }
     }
@@ -115,6 +115,13 @@ impl System {
                 }
             }
         }
+    }
+
+    /// The element whose force is not finite at a state.
+    fn fault(&self, c: &Constants, state: &State, u: &[f64]) -> Option<String> {
+        let at = At { x: &state.q, v: &state.v, u };
+        let mut forces = self.forces.iter().zip(&self.layout.forces);
+        forces.find_map(|(force, range)| force.fault(&c.values[range.clone()], at))
     }
 
     /// All forces on the vertices at a state, N, into `ws.force`.

@@ -55,8 +55,16 @@ impl System {
     /// # Errors
     /// An unknown law or a model that contradicts itself.
     pub fn new(model: &Model) -> Result<Self, DynamicsError> {
+        Self::with_registry(model, &soft::Registry::default())
+    }
+
+    /// Compiles a model whose materials may be laws of the user's own.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_registry(model: &Model, registry: &soft::Registry) -> Result<Self, DynamicsError> {
         let vertices = model.vertex_count();
-        let mut forces = soft::forces(model)?;
+        let mut forces = soft::forces(model, registry)?;
         forces.extend(crate::contact::forces(model)?);
         let layout =
             Layout::new(vertices, model.soft.len(), forces.iter().map(|f| f.constants_len()));

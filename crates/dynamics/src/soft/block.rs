@@ -20,7 +20,18 @@ pub struct Block<L, const V: usize, const P: usize, const C: usize> {
     parameters: [Parameter; P],
     /// Where in θ the rest position of global vertex 0 would be: `rest + 3 v`.
     rest: RestPositions,
+    total_mass: Option<usize>,
+    drive: Option<Drive>,
     law: PhantomData<L>,
+}
+
+/// An input channel of size 1 that is added to one constant of every element.
+#[derive(Clone, Copy, Debug)]
+pub struct Drive {
+    /// The constant, counted within an element.
+    pub constant: usize,
+    /// The place among the inputs.
+    pub input: usize,
 }
 
 /// Where rest positions lie in θ.
@@ -44,7 +55,20 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
         parameters: [Parameter; P],
         rest: RestPositions,
     ) -> Self {
-        Self { label, stencils, parameters, rest, law: PhantomData }
+        Self { label, stencils, parameters, rest, total_mass: None, drive: None, law: PhantomData }
+    }
+
+    /// The masses that the law gives are relative: they are scaled so that their sum is the entry
+    /// of θ at `total`.
+    pub fn with_total_mass(mut self, total: Option<usize>) -> Self {
+        self.total_mass = total;
+        self
+    }
+
+    /// Adds an input to one of the constants.
+    pub fn with_drive(mut self, drive: Option<Drive>) -> Self {
+        self.drive = drive;
+        self
     }
 
     fn len(&self) -> usize {
@@ -55,11 +79,15 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
         self.rest.range.start + 3 * (vertex as usize - self.rest.first_vertex)
     }
 
-    fn constants<S: Scalar>(&self, c: &[f64], e: usize) -> [S; C] {
+    /// The constants of element `e`, with the input added to the one that it drives.
+    fn constants<S: Scalar>(&self, c: &[f64], u: &[f64], e: usize) -> [S; C] {
         let n = self.len();
         let mut out = [S::zero(); C];
         for (i, slot) in out.iter_mut().enumerate() {
             *slot = S::splat(c[i * n + e]);
+        }
+        if let Some(drive) = self.drive {
+            out[drive.constant] += S::splat(u[drive.input]);
         }
         out
     }
@@ -97,6 +125,14 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
             *slot = parameter.value(theta, e);
         }
         out
+    }
+
+    fn element_mass(&self, theta: &[f64], e: usize) -> f64 {
+        L::mass(&self.rest_positions(theta, e), &self.parameters(theta, e))
+    }
+
+    fn element_masses(&self, theta: &[f64]) -> f64 {
+        (0..self.len()).map(|e| self.element_mass(theta, e)).sum()
     }
 
     /// Rest positions and parameters of element `e` with their tangents.
@@ -218,8 +254,9 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
     }
 
     fn mass(&self, theta: &[f64], mass: &mut [f64]) {
+        let scale = self.total_mass.map_or(1.0, |at| theta[at] / self.element_masses(theta));
         for e in 0..self.len() {
-            let m = L::mass(&self.rest_positions(theta, e), &self.parameters(theta, e));
+            let m = scale * self.element_mass(theta, e);
             for &vertex in &self.stencils[e] {
                 mass[vertex as usize] += m / V as f64;
             }
@@ -227,9 +264,19 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
     }
 
     fn mass_pushforward(&self, theta: &[f64], theta_dot: &[f64], mass_dot: &mut [f64]) {
-        for e in 0..self.len() {
+        let element = |e: usize| {
             let (x, p) = self.dual_inputs(theta, theta_dot, e);
-            let m = L::mass(&x, &p);
+            L::mass(&x, &p)
+        };
+        let scale = self.total_mass.map_or(Dual::one(), |at| {
+            let mut sum = Dual::zero();
+            for e in 0..self.len() {
+                sum += element(e);
+            }
+            Dual::new(theta[at], theta_dot[at]) / sum
+        });
+        for e in 0..self.len() {
+            let m = scale * element(e);
             for &vertex in &self.stencils[e] {
                 mass_dot[vertex as usize] += m.tangent[0] / V as f64;
             }
@@ -237,9 +284,19 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
     }
 
     fn mass_pullback(&self, theta: &[f64], mass_bar: &[f64], theta_bar: &mut [f64]) {
+        let bar = |e: usize| {
+            self.stencils[e].iter().map(|&v| mass_bar[v as usize]).sum::<f64>() / V as f64
+        };
+        // With a total M, element e weighs mₑ M/Σm: its adjoint is that of mₑ less the mean.
+        let (mut scale, mut mean) = (1.0, 0.0);
+        if let Some(at) = self.total_mass {
+            let sum = self.element_masses(theta);
+            scale = theta[at] / sum;
+            mean = (0..self.len()).map(|e| bar(e) * self.element_mass(theta, e)).sum::<f64>() / sum;
+            theta_bar[at] += mean;
+        }
         for e in 0..self.len() {
-            let bar: f64 =
-                self.stencils[e].iter().map(|&v| mass_bar[v as usize]).sum::<f64>() / V as f64;
+            let bar = scale * (bar(e) - mean);
             self.pull_inputs(theta, e, theta_bar, |x, p| {
                 let m = L::mass(x, p);
                 [bar * m.tangent[0], bar * m.tangent[1], bar * m.tangent[2]]
@@ -249,7 +306,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
 
     fn add_forces(&self, c: &[f64], at: At, f: &mut [f64], _scratch: &mut Scratch) {
         for e in 0..self.len() {
-            let force = L::force(&self.at(at.x, e), &self.at(at.v, e), &self.constants(c, e));
+            let force = L::force(&self.at(at.x, e), &self.at(at.v, e), &self.constants(c, at.u, e));
             self.add(e, &force, f);
         }
     }
@@ -270,10 +327,11 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
             let x_dot = &tangents.x[column(tangents.x, len)];
             let v_dot = &tangents.v[column(tangents.v, len)];
             let c_dot = &tangents.c[column(tangents.c, nc)];
+            let u_dot = &tangents.u[column(tangents.u, at.u.len())];
             for e in 0..n {
                 let (x, v) = (self.at(at.x, e), self.at(at.v, e));
                 let (dx, dv) = (self.at(x_dot, e), self.at(v_dot, e));
-                let values: [f64; C] = self.constants(c, e);
+                let values: [f64; C] = self.constants(c, at.u, e);
                 let mut xd = [Vec3::zero(); V];
                 let mut vd = [Vec3::zero(); V];
                 for i in 0..V {
@@ -284,6 +342,9 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
                 for i in 0..C {
                     let dot = if c_dot.is_empty() { 0.0 } else { c_dot[i * n + e] };
                     cd[i] = Dual::new(values[i], dot);
+                }
+                if let (Some(drive), false) = (self.drive, u_dot.is_empty()) {
+                    cd[drive.constant].tangent[0] += u_dot[drive.input];
                 }
                 let force = L::force(&xd, &vd, &cd);
                 let mut tangent = [Vec3::zero(); V];
@@ -305,7 +366,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
     ) {
         let n = self.len();
         for e in 0..n {
-            let values: [f64; C] = self.constants(c, e);
+            let values: [f64; C] = self.constants(c, at.u, e);
             let gradient =
                 L::adjoint(&self.at(at.x, e), &self.at(at.v, e), &values, &self.at(lambda, e));
             self.add(e, &gradient.x, adjoints.x);
@@ -315,18 +376,32 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
             for i in 0..C {
                 adjoints.c[i * n + e] += gradient.c[i];
             }
+            if let Some(drive) = self.drive {
+                adjoints.u[drive.input] += gradient.c[drive.constant];
+            }
         }
     }
 
+    fn fault(&self, c: &[f64], at: At) -> Option<String> {
+        let e = (0..self.len()).find(|&e| {
+            let (x, v) = (self.at(at.x, e), self.at(at.v, e));
+            let force = L::force(&x, &v, &self.constants::<f64>(c, at.u, e));
+            force.iter().any(|f| !f.norm_squared().is_finite())
+        })?;
+        Some(format!("the force of {} number {e} (a {})", self.label, L::NAME))
+    }
+
     fn energy(&self, c: &[f64], at: At) -> f64 {
-        (0..self.len()).map(|e| L::energy(&self.at(at.x, e), &self.constants::<f64>(c, e))).sum()
+        (0..self.len())
+            .map(|e| L::energy(&self.at(at.x, e), &self.constants::<f64>(c, at.u, e)))
+            .sum()
     }
 
     fn energy_pullback(&self, c: &[f64], at: At, weight: f64, adjoints: Adjoints) {
         let n = self.len();
         for e in 0..n {
             let x = self.at(at.x, e);
-            let values: [f64; C] = self.constants(c, e);
+            let values: [f64; C] = self.constants(c, at.u, e);
             let mut xd = [Vec3::zero(); V];
             for i in 0..V {
                 xd[i] = dual3(x[i], Vec3::zero());
@@ -351,7 +426,11 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
             for i in 0..C {
                 let mut moved = cd;
                 moved[i] = Dual::variable(values[i], 0);
-                adjoints.c[i * n + e] += weight * L::energy(&xd, &moved).tangent[0];
+                let slope = weight * L::energy(&xd, &moved).tangent[0];
+                adjoints.c[i * n + e] += slope;
+                if let Some(drive) = self.drive.filter(|drive| drive.constant == i) {
+                    adjoints.u[drive.input] += slope;
+                }
             }
         }
     }

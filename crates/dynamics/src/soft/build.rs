@@ -1,8 +1,14 @@
 //! From the model's soft bodies to forces.
 
-use costate_model::{DampingLaw, LeafId, Leaves, Model, SoftBody};
+use costate_model::{
+    DampingLaw, ElasticView, LeafId, Leaves, Material, Model, ModelError, SoftBody, Tetrahedra,
+    TetrahedraMass,
+};
 
-use super::{Block, DiscreteShell, Membrane, Parameter, RestPositions, Spring, WarpHinge};
+use super::{
+    Block, DiscreteShell, Membrane, Parameter, Registry, RestPositions, Spring, TetrahedraParts,
+    WarpHinge,
+};
 use crate::error::DynamicsError;
 use crate::force::Force;
 
@@ -17,11 +23,14 @@ fn global<const N: usize>(stencils: &[[u32; N]], first: usize) -> Vec<[u32; N]> 
 /// The forces inside the soft bodies of a model, in order.
 ///
 /// # Errors
-/// An unknown law.
-pub fn forces(model: &Model) -> Result<Vec<Box<dyn Force>>, DynamicsError> {
+/// An unknown law, a law with a wrong number of parameters, a setting that the law lacks.
+pub fn forces(model: &Model, registry: &Registry) -> Result<Vec<Box<dyn Force>>, DynamicsError> {
     let mut out: Vec<Box<dyn Force>> = Vec::new();
     for (i, body) in model.soft.iter().enumerate() {
         let first = model.first_vertex(i);
+        if let Some(tetrahedra) = &body.tetrahedra {
+            out.push(tetrahedra_force(model, body, tetrahedra, first, registry)?);
+        }
         if let Some(block) = springs(model, body, first) {
             out.push(block);
         }
@@ -33,6 +42,83 @@ pub fn forces(model: &Model) -> Result<Vec<Box<dyn Force>>, DynamicsError> {
         }
     }
     Ok(out)
+}
+
+fn tetrahedra_force(
+    model: &Model,
+    body: &SoftBody,
+    tetrahedra: &Tetrahedra,
+    first: usize,
+    registry: &Registry,
+) -> Result<Box<dyn Force>, DynamicsError> {
+    let leaves = &model.leaves;
+    let element = format!("soft.{}", body.name);
+    let name = &tetrahedra.material.law;
+    let law = registry.get(name).ok_or_else(|| DynamicsError::UnknownLaw {
+        element: element.clone(),
+        kind: "material",
+        name: name.clone(),
+        known: registry.names().into_iter().map(String::from).collect(),
+    })?;
+    let material = material(leaves, &tetrahedra.material);
+    if material.len() != law.parameters() {
+        let message = format!(
+            "the material law `{name}` takes {} parameters, found {}",
+            law.parameters(),
+            material.len()
+        );
+        return Err(ModelError::Invalid { element, message }.into());
+    }
+    let damping = &tetrahedra.damping;
+    if damping.law == DampingLaw::Warp
+        && leaves.get(damping.stiffness).values.iter().any(|&beta| beta != 0.0)
+    {
+        let message = "damping = \"warp\" has no stiffness-proportional part; set \
+                       stiffness_damping to 0 or choose the frame-indifferent law";
+        return Err(ModelError::Invalid { element, message: message.into() }.into());
+    }
+    let (density, total_mass) = match &tetrahedra.mass {
+        TetrahedraMass::Density(id) => (leaf(leaves, *id), None),
+        TetrahedraMass::Total { mass, relative } => {
+            (Parameter::Constants(relative.clone()), Some(leaves.range(*mass).start))
+        }
+        TetrahedraMass::GridCell { .. } | TetrahedraMass::None => (Parameter::Constant(0.0), None),
+    };
+    let activation_input = tetrahedra.activation_input.as_ref().and_then(|input| {
+        let name = format!("{element}.activation.{input}");
+        let channels = model.inputs();
+        let at = channels.iter().position(|channel| channel.name == name)?;
+        Some(channels[..at].iter().map(|channel| channel.size).sum())
+    });
+    Ok(law.build(TetrahedraParts {
+        label: format!("{element} tetrahedra"),
+        stencils: global(&tetrahedra.indices, first),
+        rest: RestPositions { range: leaves.range(body.rest_position), first_vertex: first },
+        material,
+        own: [
+            leaf(leaves, damping.viscosity),
+            leaf(leaves, damping.stiffness),
+            density,
+            leaf(leaves, tetrahedra.activation),
+        ],
+        total_mass,
+        activation_input,
+        damping: damping.law,
+    }))
+}
+
+/// The parameters of a material as functions of θ.
+fn material(leaves: &Leaves, material: &Material) -> Vec<Parameter> {
+    let mut parameters: Vec<Parameter> =
+        material.parameters.iter().map(|&id| leaf(leaves, id)).collect();
+    if material.view == ElasticView::Engineering
+        && let [young, poisson, ..] = material.parameters[..]
+    {
+        let (young, poisson) = (leaves.range(young), leaves.range(poisson));
+        parameters[0] = Parameter::ShearModulus { young: young.clone(), poisson: poisson.clone() };
+        parameters[1] = Parameter::LameLambda { young, poisson };
+    }
+    parameters
 }
 
 fn springs(model: &Model, body: &SoftBody, first: usize) -> Option<Box<dyn Force>> {

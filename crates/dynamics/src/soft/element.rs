@@ -1,5 +1,7 @@
 //! What an element is: a stencil of vertices with a law.
 
+use std::ops::Range;
+
 use costate_num::{Dual, Scalar, Vec3};
 
 /// A law for one stencil of `V` vertices, with `P` parameters (values of leaves at the element)
@@ -33,8 +35,57 @@ pub trait Element<const V: usize, const P: usize, const C: usize>: Send + Sync +
         lambda: &[Vec3<S>; V],
     ) -> Gradient<S, V, C>;
 
+    /// [`force`](Self::force) without what `scope` leaves out.
+    #[inline(always)]
+    fn force_within<S: Scalar>(
+        x: &[Vec3<S>; V],
+        v: &[Vec3<S>; V],
+        c: &[S; C],
+        _scope: Scope,
+    ) -> [Vec3<S>; V] {
+        Self::force(x, v, c)
+    }
+
+    /// [`adjoint`](Self::adjoint) without what `scope` leaves out.
+    #[inline(always)]
+    fn adjoint_within<S: Scalar>(
+        x: &[Vec3<S>; V],
+        v: &[Vec3<S>; V],
+        c: &[S; C],
+        lambda: &[Vec3<S>; V],
+        _scope: Scope,
+    ) -> Gradient<S, V, C> {
+        Self::adjoint(x, v, c, lambda)
+    }
+
+    /// Constants that are all zero where there is no damping; none if the law cannot say so, and
+    /// [`Scope::damping`] is then always set.
+    fn dampers() -> &'static [usize] {
+        &[]
+    }
+
+    /// Constants that depend on the rest shape only, those of [`Scope::rest`].
+    fn rest_constants() -> Range<usize> {
+        0..0
+    }
+
     /// Potential energy, J.
     fn energy<S: Scalar>(x: &[Vec3<S>; V], c: &[S; C]) -> S;
+}
+
+/// What an evaluation must include.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Forces that [`Element::dampers`] scale and the derivatives by these constants; left out
+    /// where all of them are zero and no such derivative is wanted.
+    pub damping: bool,
+    /// Derivatives by [`Element::rest_constants`].
+    pub rest: bool,
+}
+
+impl Scope {
+    /// Everything.
+    pub const ALL: Self = Self { damping: true, rest: true };
 }
 
 /// Derivatives of a scalar by positions, velocities and constants of an element.

@@ -2,18 +2,27 @@
 
 mod block;
 mod build;
+mod damping;
 mod element;
 mod hinges;
+mod materials;
 mod membrane;
 mod parameter;
 mod springs;
+mod tetrahedra;
 
-pub use block::{Block, RestPositions};
+pub use block::{Block, Drive, RestPositions};
 pub use build::forces;
+pub use damping::{Damping, DampingGradient, FrameIndifferent, Kinematics, WarpDamping};
 pub use element::{
-    Element, Gradient, Potential, dual3, potential_adjoint, potential_force, tangent3,
+    Element, Gradient, Potential, Scope, dual3, potential_adjoint, potential_force, tangent3,
 };
 pub use hinges::{DiscreteShell, WarpHinge};
+pub use materials::{
+    Corotated, DensityGradient, Material, MaterialLaw, NeoHookean, Registry, StVenantKirchhoff,
+    StableNeoHookean, TetrahedraParts, Warp,
+};
 pub use membrane::Membrane;
 pub use parameter::Parameter;
 pub use springs::Spring;
+pub use tetrahedra::{OWN_CONSTANTS, OWN_PARAMETERS, Tetrahedron};

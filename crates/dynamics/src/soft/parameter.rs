@@ -7,6 +7,8 @@ use std::ops::Range;
 pub enum Parameter {
     /// The same number for all, not a leaf.
     Constant(f64),
+    /// One number per element, or one for all, not leaves.
+    Constants(Vec<f64>),
     /// A leaf: one value for all elements or one for each.
     Leaf(Range<usize>),
     /// μ = E / 2(1 + ν).
@@ -41,6 +43,7 @@ impl Parameter {
     pub fn value(&self, theta: &[f64], e: usize) -> f64 {
         match self {
             Self::Constant(value) => *value,
+            Self::Constants(values) => values[if values.len() == 1 { 0 } else { e }],
             Self::Leaf(range) => theta[index(range, e)],
             Self::ShearModulus { young, poisson } => {
                 let (young, nu) = (theta[index(young, e)], theta[index(poisson, e)]);
@@ -59,7 +62,7 @@ impl Parameter {
     /// Derivatives by the entries of θ it depends on: up to two (index, slope) pairs.
     pub fn slopes(&self, theta: &[f64], e: usize) -> [(usize, f64); 2] {
         match self {
-            Self::Constant(_) => [(0, 0.0); 2],
+            Self::Constant(_) | Self::Constants(_) => [(0, 0.0); 2],
             Self::Leaf(range) => [(index(range, e), 1.0), (0, 0.0)],
             Self::ShearModulus { young, poisson } => {
                 let (iy, ip) = (index(young, e), index(poisson, e));

@@ -1,0 +1,148 @@
+//! Material laws by name.
+
+use std::collections::BTreeMap;
+
+use costate_model::DampingLaw;
+
+use super::{Corotated, Material, NeoHookean, StVenantKirchhoff, StableNeoHookean, Warp};
+use crate::force::Force;
+use crate::soft::block::{Block, Drive, RestPositions};
+use crate::soft::damping::{FrameIndifferent, WarpDamping};
+use crate::soft::parameter::Parameter;
+use crate::soft::tetrahedra::Tetrahedron;
+
+/// Everything about the tetrahedra of a body but their law.
+pub struct TetrahedraParts {
+    /// Name for messages: "soft.beam tetrahedra".
+    pub label: String,
+    /// Global vertex indices.
+    pub stencils: Vec<[u32; 4]>,
+    /// Where the rest positions lie.
+    pub rest: RestPositions,
+    /// Parameters of the material.
+    pub material: Vec<Parameter>,
+    /// Viscosity, damping time, density and activation.
+    pub own: [Parameter; 4],
+    /// Leaf of the total mass, where the density is relative.
+    pub total_mass: Option<usize>,
+    /// Input channel that is added to the activation.
+    pub activation_input: Option<usize>,
+    /// Damping law.
+    pub damping: DampingLaw,
+}
+
+/// A registered material: its name, number of parameters and how its tetrahedra are made. Made by
+/// [`material_law!`](crate::material_law).
+#[derive(Clone, Copy)]
+pub struct MaterialLaw {
+    name: &'static str,
+    parameters: usize,
+    build: fn(TetrahedraParts) -> Box<dyn Force>,
+}
+
+impl MaterialLaw {
+    /// The law of material `M`; `P` and `C` are `N + 4` and `N + 13`.
+    pub const fn of<M: Material<N>, const N: usize, const P: usize, const C: usize>() -> Self {
+        Self { name: M::NAME, parameters: N, build: build::<M, N, P, C> }
+    }
+
+    /// The name that scenes use.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// How many parameters it takes.
+    pub fn parameters(&self) -> usize {
+        self.parameters
+    }
+
+    /// The force of tetrahedra of this law; `parts.material` has [`parameters`](Self::parameters)
+    /// entries.
+    pub(crate) fn build(&self, parts: TetrahedraParts) -> Box<dyn Force> {
+        (self.build)(parts)
+    }
+}
+
+/// The [`MaterialLaw`](crate::soft::MaterialLaw) of a type that implements
+/// [`Material`](crate::soft::Material) with the given number of parameters, for
+/// [`Registry::register`](crate::soft::Registry::register).
+#[macro_export]
+macro_rules! material_law {
+    ($material:ty, $parameters:literal) => {
+        $crate::soft::MaterialLaw::of::<
+            $material,
+            $parameters,
+            { $parameters + $crate::soft::OWN_PARAMETERS },
+            { $parameters + $crate::soft::OWN_CONSTANTS },
+        >()
+    };
+}
+
+fn build<M: Material<N>, const N: usize, const P: usize, const C: usize>(
+    parts: TetrahedraParts,
+) -> Box<dyn Force> {
+    let mut parameters = [const { Parameter::Constant(0.0) }; P];
+    for (slot, parameter) in parameters.iter_mut().zip(parts.material.into_iter().chain(parts.own))
+    {
+        *slot = parameter;
+    }
+    let drive = parts.activation_input.map(|input| Drive { constant: C - 1, input });
+    match parts.damping {
+        DampingLaw::FrameIndifferent => Box::new(
+            Block::<Tetrahedron<M, FrameIndifferent, N>, 4, P, C>::new(
+                parts.label,
+                parts.stencils,
+                parameters,
+                parts.rest,
+            )
+            .with_total_mass(parts.total_mass)
+            .with_drive(drive),
+        ),
+        DampingLaw::Warp => Box::new(
+            Block::<Tetrahedron<M, WarpDamping, N>, 4, P, C>::new(
+                parts.label,
+                parts.stencils,
+                parameters,
+                parts.rest,
+            )
+            .with_total_mass(parts.total_mass)
+            .with_drive(drive),
+        ),
+    }
+}
+
+/// The material laws that a system may use; by default the built-in ones.
+#[derive(Clone)]
+pub struct Registry {
+    laws: BTreeMap<&'static str, MaterialLaw>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        let mut registry = Self { laws: BTreeMap::new() };
+        registry.register(crate::material_law!(NeoHookean, 2));
+        registry.register(crate::material_law!(StableNeoHookean, 2));
+        registry.register(crate::material_law!(StVenantKirchhoff, 2));
+        registry.register(crate::material_law!(Corotated, 2));
+        registry.register(crate::material_law!(Warp, 2));
+        registry
+    }
+}
+
+impl Registry {
+    /// Adds a law; one of the same name is replaced.
+    pub fn register(&mut self, law: MaterialLaw) -> &mut Self {
+        self.laws.insert(law.name, law);
+        self
+    }
+
+    /// The law of a name.
+    pub fn get(&self, name: &str) -> Option<&MaterialLaw> {
+        self.laws.get(name)
+    }
+
+    /// All names, in order.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.laws.keys().copied().collect()
+    }
+}
