@@ -4,8 +4,8 @@ mod common;
 #[path = "common/warp.rs"]
 mod reference;
 
-use costate_dynamics::soft::{Element, Membrane, WarpHinge};
-use costate_num::Vec3;
+use costate_dynamics::soft::{Element, Membrane, Tetrahedron, Warp, WarpDamping, WarpHinge};
+use costate_num::{Mat3, Vec3};
 use reference::{Scene, load, number, numbers, scene};
 use serde_json::Value;
 
@@ -191,4 +191,48 @@ fn bouncing_particles() {
 #[test]
 fn hanging_cloth() {
     agree("cloth_grid_8x8_hanging", 2e-6, &[("edge_properties", 1e-4), ("edge_rest_angle", 1e-4)]);
+}
+
+#[test]
+fn single_tetrahedra() {
+    let json = load("tet_single").unwrap();
+    for (i, case) in json["cases"].as_array().unwrap().iter().enumerate() {
+        let what = |what: &str| format!("tetrahedron {i} {what}");
+        let inverse = numbers(&case["rest_inverse"]);
+        let cofactor = Mat3::from_rows(std::array::from_fn(|k| inverse[k])).cofactor();
+        let det = cofactor.columns[0].dot(Vec3::new(inverse[0], inverse[3], inverse[6]));
+        let mut c = [0.0; 15];
+        c[..9].copy_from_slice(&inverse);
+        c[9] = 1.0 / (6.0 * det);
+        c[10..13].copy_from_slice(&numbers(&case["mu_lambda_damp"]));
+        c[14] = number(&case["activation"]);
+        let (x, v) = (vectors(&case["positions"]), vectors(&case["velocities"]));
+        type Law = Tetrahedron<Warp, WarpDamping, 2>;
+        let f = <Law as Element<4, 6, 15>>::force(&x, &v, &c);
+        close(&what("force"), &flat(&f), &numbers(&case["forces_float64"]), 1e-6);
+        close(&what("force in float32"), &flat(&f), &numbers(&case["forces"]), 1e-6);
+        let lambda = vectors(&case["cotangent"]);
+        let g = <Law as Element<4, 6, 15>>::adjoint(&x, &v, &c, &lambda);
+        close(&what("by positions"), &flat(&g.x), &numbers(&case["vjp_positions"]), 5e-6);
+        close(&what("by velocities"), &flat(&g.v), &numbers(&case["vjp_velocities"]), 5e-6);
+        close(&what("by materials"), &g.c[10..13], &numbers(&case["vjp_mu_lambda_damp"]), 2e-5);
+        close(&what("by activation"), &g.c[14..], &numbers(&case["vjp_activation"]), 5e-6);
+        // Theirs goes through V = 1 / 6 det B too: ∂V/∂B = −V cof B / det B.
+        let through = cofactor.to_rows();
+        let by_inverse: Vec<f64> =
+            (0..9).map(|k| g.c[k] - g.c[9] * c[9] * through[k] / det).collect();
+        close(&what("by the rest shape"), &by_inverse, &numbers(&case["vjp_rest_inverse"]), 2e-5);
+    }
+}
+
+#[test]
+fn tetrahedra() {
+    agree("two_tet", 2e-6, &[]);
+    agree("beam_4x1x1_fixed_left", 2e-6, &[]);
+    agree("soft_grid_3x2x2_flight", 2e-6, &[]);
+}
+
+#[test]
+fn a_grid_falls_on_the_ground() {
+    agree("soft_grid_3x2x2_ground", 2e-6, &[]);
 }
