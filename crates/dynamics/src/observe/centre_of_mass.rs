@@ -11,15 +11,14 @@ pub(super) struct CentreOfMass {
 }
 
 impl CentreOfMass {
-    /// Σ m r / Σ m for a quantity r per vertex, with its derivatives by r (as weights) and by
-    /// the masses. Where nothing weighs, the plain mean.
-    fn mean(
+    /// Writes Σ m r / Σ m for a quantity r per vertex with its derivatives by the masses, and
+    /// returns those by r, the weights m / Σ m. Where nothing weighs, the plain mean.
+    pub fn mean(
         &self,
         at: &Moment,
         quantity: impl Fn(u32) -> Vec3<f64>,
         out: &mut Local,
-        weights: impl Fn(&mut Local) -> &mut Vec<(u32, f64)>,
-    ) {
+    ) -> Vec<(u32, f64)> {
         let first = at.at.system.layout().vertex_mass.start;
         let mass = |i: u32| at.at.c.values[first + i as usize];
         let total: f64 = self.vertices.iter().map(|&i| mass(i)).sum();
@@ -31,25 +30,22 @@ impl CentreOfMass {
             mean += quantity(i) * share(i);
         }
         out.value = mean.to_array();
-        if !at.derivatives {
-            return;
-        }
-        weights(out).extend(self.vertices.iter().map(|&i| (i, share(i))));
-        if total > 0.0 {
+        if at.derivatives && total > 0.0 {
             for &i in &self.vertices {
                 let slope = (quantity(i) - mean) * (1.0 / total);
                 out.c.push(((first + i as usize) as u32, slope.to_array()));
             }
         }
+        self.vertices.iter().map(|&i| (i, share(i))).collect()
     }
 
     /// Writes the position.
     pub fn position(&self, at: &Moment, out: &mut Local) {
-        self.mean(at, |i| at.x(i), out, |local| &mut local.x_weights);
+        out.x_weights = self.mean(at, |i| at.x(i), out);
     }
 
     /// Writes the velocity.
     pub fn velocity(&self, at: &Moment, out: &mut Local) {
-        self.mean(at, |i| at.v(i), out, |local| &mut local.v_weights);
+        out.v_weights = self.mean(at, |i| at.v(i), out);
     }
 }

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use costate_model::{Bounds, Leaf, Leaves, Model, SoftBody};
 
 use super::frame::{FramePlace, Kind};
-use super::kinematic::{Position, Velocity};
 use super::local::Observable;
 use super::observer::{Job, SignalObserver, SignalPlace, Use};
 use super::point::PointMap;
 use super::schedule::ClockSchedule;
-use super::spec::{Observation, Point, SignalSet};
+use super::spec::{Point, SignalSet};
 use crate::error::DynamicsError;
 use crate::system::System;
 
@@ -46,18 +45,6 @@ impl Compiler<'_> {
             invalid(&format!("soft.{name}"), format!("there is no such body; known: {known}"))
         })?;
         Ok((model.first_vertex(index) as u32, body))
-    }
-
-    fn observation(&mut self, observation: &Observation) -> Result<Compiled, DynamicsError> {
-        let (observable, kind): (Box<dyn Observable>, Kind) = match observation {
-            Observation::Position(point) => {
-                (Box::new(Position(self.point(point)?)), Kind::Position)
-            }
-            Observation::Velocity(point) => {
-                (Box::new(Velocity(self.point(point)?)), Kind::Displacement)
-            }
-        };
-        Ok(Compiled { observable, kind })
     }
 
     pub fn add(&mut self, leaf: Leaf) -> Result<usize, DynamicsError> {

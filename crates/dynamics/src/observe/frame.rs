@@ -11,6 +11,14 @@ pub(super) enum Kind {
     Position,
     /// A difference of positions or its rates: turned and scaled.
     Displacement,
+    /// A vector without a length in it, as a force: turned.
+    Vector,
+    /// A distance: scaled.
+    Length,
+    /// A rotation vector: the frame's turn follows.
+    Orientation,
+    /// The same in every frame.
+    Invariant,
 }
 
 /// Places of a frame's parameters: rotation vector, translation, scale.
@@ -25,6 +33,10 @@ fn transform<S: Scalar>(kind: Kind, value: Vec3<S>, rotation: Vec3<S>, scale: S)
     let turn = Quat::from_rotation_vector(rotation);
     match kind {
         Kind::Position | Kind::Displacement => turn.rotate(value) * scale,
+        Kind::Vector => turn.rotate(value),
+        Kind::Length => value * scale,
+        Kind::Orientation => turn.product(Quat::from_rotation_vector(value)).to_rotation_vector(),
+        Kind::Invariant => value,
     }
 }
 

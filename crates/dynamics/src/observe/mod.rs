@@ -5,18 +5,28 @@
 //! its value and its derivatives by the vertices it depends on, by the constants and by the
 //! observer's parameters, and tangents and adjoints run through the same derivatives.
 
+mod acceleration;
+mod angle;
 mod attach;
+mod catalogue;
 mod centre_of_mass;
 mod compile;
+mod contact_force;
+mod distance;
+mod energy;
 mod frame;
 mod hermite;
 mod kinematic;
 mod local;
 mod marker;
 mod observer;
+mod orientation;
 mod point;
+mod pull;
+mod relation;
 mod schedule;
 mod spec;
 
 pub use observer::SignalObserver;
+pub use orientation::orientation_difference;
 pub use spec::{Clock, Frame, Observation, Point, Sample, Signal, SignalSet, Term, Wrap};

@@ -49,21 +49,66 @@ pub enum Observation {
     Position(Point),
     /// Velocity, m/s: x, y, z.
     Velocity(Point),
+    /// Acceleration, m/s², from the forces on the vertices at that time (in the world's frame:
+    /// zero at rest); not of a marker, nor of vertices on a prescribed path.
+    Acceleration(Point),
+    /// Distance of two points, m.
+    Distance(Point, Point),
+    /// Angle from 0 to π at the second of three points, rad.
+    Angle(Point, Point, Point),
+    /// Angle, rad, of the segment between two points against an axis of the model's frame.
+    AxisAngle {
+        /// Where the segment starts.
+        from: Point,
+        /// Where it ends.
+        to: Point,
+        /// The axis, of any length.
+        axis: [f64; 3],
+        /// With a normal: the signed angle, from −π to π, of the segment's projection along the
+        /// normal, counted from the axis' projection anticlockwise about the normal. Without:
+        /// the angle from 0 to π in space.
+        about: Option<[f64; 3]>,
+    },
+    /// Rotation vector, rad, of the turn of three points (none a centre of mass) from rest: of
+    /// the frame with its first axis from the first point to the second and its third normal to
+    /// the plane of all three.
+    Orientation(Point, Point, Point),
+    /// Kinetic and gravitational energy of all vertices and the potential of every force that has
+    /// one (elements, contact springs), J.
+    Energy,
+    /// Net force of a geom on the vertices of a body or region, N: x, y, z.
+    ContactForce {
+        /// Name of the geom.
+        geom: String,
+        /// Name of the body; all bodies without one.
+        body: Option<String>,
+        /// Name of a region of the body; all of it without one.
+        region: Option<String>,
+    },
 }
 
 impl Observation {
     /// Number of components.
     pub fn components(&self) -> usize {
         match self {
-            Self::Position(_) | Self::Velocity(_) => 3,
+            Self::Position(_)
+            | Self::Velocity(_)
+            | Self::Acceleration(_)
+            | Self::Orientation(..)
+            | Self::ContactForce { .. } => 3,
+            Self::Distance(..) | Self::Angle(..) | Self::AxisAngle { .. } | Self::Energy => 1,
         }
     }
 
     /// SI unit of its components.
     pub fn unit(&self) -> &'static str {
         match self {
-            Self::Position(_) => "m",
+            Self::Position(_) | Self::Distance(..) => "m",
             Self::Velocity(_) => "m/s",
+            Self::Acceleration(_) => "m/s^2",
+            Self::Angle(..) | Self::AxisAngle { .. } | Self::Orientation(..) => "rad",
+            Self::Energy => "J",
+            Self::ContactForce { .. } => "N",
         }
     }
 }

@@ -5,7 +5,9 @@ use costate_dynamics::observe::{
     Clock, Frame, Observation, Point, Sample, Signal, SignalSet, Term, Wrap,
 };
 
-use crate::harness::{Bench, model};
+use costate_dynamics::System;
+
+use crate::harness::{Bench, Random, model};
 
 pub fn vertex(vertex: u32) -> Point {
     Point::Vertex { body: "block".into(), vertex }
@@ -78,6 +80,71 @@ fn positions() {
 fn velocities() {
     for point in [vertex(5), embedded(), marker(), centre(None), centre(Some("end"))] {
         check(&Observation::Velocity(point));
+    }
+}
+
+#[test]
+fn accelerations() {
+    for point in [vertex(5), vertex(0), embedded(), centre(Some("end"))] {
+        check(&Observation::Acceleration(point));
+    }
+}
+
+#[test]
+fn distances_and_angles() {
+    check(&Observation::Distance(vertex(3), marker()));
+    check(&Observation::Distance(centre(None), embedded()));
+    check(&Observation::Angle(vertex(3), embedded(), marker()));
+    for about in [None, Some([0.2, 1.0, -0.3])] {
+        let (from, to) = (embedded(), marker());
+        check(&Observation::AxisAngle { from, to, axis: [0.3, 0.1, 2.0], about });
+    }
+}
+
+#[test]
+fn orientations() {
+    check(&Observation::Orientation(vertex(3), vertex(7), marker()));
+    check(&Observation::Orientation(embedded(), vertex(1), vertex(10)));
+}
+
+#[test]
+fn energy() {
+    check(&Observation::Energy);
+}
+
+#[test]
+fn contact_forces() {
+    let force = |body: Option<&str>, region: Option<&str>| Observation::ContactForce {
+        geom: "floor".into(),
+        body: body.map(Into::into),
+        region: region.map(Into::into),
+    };
+    check(&force(None, None));
+    check(&force(Some("block"), Some("end")));
+}
+
+#[test]
+fn vertex_masses_follow_their_leaves() {
+    let system = System::new(&model()).unwrap();
+    let random = &mut Random(5);
+    let theta = system.theta();
+    let c = system.derive(&theta).unwrap();
+    let range = system.layout().vertex_mass.clone();
+    assert_eq!(c.values[range.clone()], system.vertex_masses(&theta));
+    let theta_dot = random.fill(theta.len());
+    let c_dot = system.derive_pushforward(&theta, &c, &theta_dot);
+    let mut c_bar = vec![0.0; c.values.len()];
+    c_bar[range.clone()].copy_from_slice(&random.fill(range.len()));
+    let theta_bar = system.derive_pullback(&theta, &c, &c_bar);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (forward, reverse) = (dot(&c_bar, &c_dot), dot(&theta_bar, &theta_dot));
+    assert!((forward - reverse).abs() <= 1e-12 * forward.abs());
+    let moved = |sign: f64| -> Vec<f64> {
+        theta.iter().zip(&theta_dot).map(|(t, d)| t + sign * 1e-6 * d).collect()
+    };
+    let (plus, minus) = (system.vertex_masses(&moved(1.0)), system.vertex_masses(&moved(-1.0)));
+    for (i, at) in range.enumerate() {
+        assert!(((plus[i] - minus[i]) / 2e-6 - c_dot[at]).abs() < 1e-8);
     }
 }
 

@@ -1,6 +1,10 @@
 //! Values in closed form.
 
-use costate_dynamics::observe::{Frame, Observation, Point, Sample, Signal, SignalSet, Term, Wrap};
+use costate_dynamics::observe::{
+    Frame, Observation, Point, Sample, Signal, SignalSet, Term, Wrap, orientation_difference,
+};
+use costate_dynamics::{StepInputs, System};
+use costate_model::{GeomBuilder, Model, Shape, SoftBuilder, SpringSettings, State};
 use costate_num::{Quat, Vec3};
 
 use crate::derivatives::{centre, embedded, marker, vertex};
@@ -105,6 +109,117 @@ fn the_centre_of_mass_weighs_fixed_vertices_too() {
         &[whole[0], whole[1], whole[2], 0.0, 0.0, 2.0 * whole[0], end[0], end[1], end[2]],
         1e-14,
     );
+}
+
+#[test]
+fn orientations_distances_and_angles_of_a_rigid_turn() {
+    let omega = Vec3::new(0.4, -1.1, 0.7);
+    let turn = Quat::from_rotation_vector(omega);
+    let orientation = Observation::Orientation(vertex(3), embedded(), marker());
+    // Vertices 0, 1 and 3 span two edges of the grid; x runs fastest.
+    let segment =
+        |axis, about| Observation::AxisAngle { from: vertex(0), to: vertex(1), axis, about };
+    let along = turn.rotate(Vec3::new(1.0, 0.0, 0.0));
+    let set = all(&[
+        orientation.clone(),
+        Observation::Distance(vertex(0), vertex(2)),
+        Observation::Angle(vertex(1), vertex(0), vertex(3)),
+        segment([0.0, 0.0, 5.0], None),
+        segment([1.0, 0.0, 0.3], Some([0.0, 0.0, 2.0])),
+    ]);
+    let found = observe(&set, |x| turn.rotate(x), |_| Vec3::zero());
+    let half_turn = std::f64::consts::PI;
+    let heading = along.y.atan2(along.x);
+    let expected = [0.4, -1.1, 0.7, 0.2, half_turn / 2.0, along.z.acos(), heading];
+    close(&found, &expected, 1e-13);
+
+    let mut set = all(&[orientation]);
+    let rotation = [0.3, -0.5, 0.9];
+    set.frames.push(Frame { name: "room".into(), rotation, translation: [1.0; 3], scale: 2.0 });
+    for signal in &mut set.signals {
+        signal.frame = Some(0);
+    }
+    let found = observe(&set, |x| turn.rotate(x), |_| Vec3::zero());
+    let room = Quat::from_rotation_vector(Vec3::from_array(rotation));
+    close(&found, &room.product(turn).to_rotation_vector().to_array(), 1e-13);
+    let apart = orientation_difference(Vec3::from_array([found[0], found[1], found[2]]), omega);
+    close(&apart.to_array(), &rotation, 1e-13);
+}
+
+/// Kinetic, gravitational, spring and contact energy against their textbook forms.
+#[test]
+fn energy_adds_up() {
+    let (found, z) = on_the_floor(&[Observation::Energy]);
+    let (x, v) = (&z[..6], &z[6..12]);
+    let mut energy = 0.0;
+    for i in 0..2 {
+        let mass = [0.5, 0.8][i];
+        let squared: f64 = v[3 * i..3 * i + 3].iter().map(|v| v * v).sum();
+        energy += 0.5 * mass * squared + mass * 9.81 * x[3 * i + 2];
+    }
+    let length = (0..3).map(|k| (x[k] - x[3 + k]).powi(2)).sum::<f64>().sqrt();
+    energy += 0.5 * 30.0 * (length - 0.2).powi(2);
+    let depth = -x[2];
+    energy += 0.5 * 1e3 * depth * depth;
+    close(&found, &[energy], 1e-12);
+}
+
+/// Forces and accelerations against what a step does.
+#[test]
+fn accelerations_are_those_of_a_step() {
+    let at = |vertex| Point::Vertex { body: "pair".into(), vertex };
+    let force = |body: Option<&str>| Observation::ContactForce {
+        geom: "floor".into(),
+        body: body.map(Into::into),
+        region: None,
+    };
+    let (found, z) = on_the_floor(&[
+        Observation::Acceleration(at(0)),
+        Observation::Acceleration(at(1)),
+        Observation::Acceleration(Point::CentreOfMass { body: "pair".into(), region: None }),
+        force(None),
+        force(Some("pair")),
+    ]);
+    let step = &z[12..18];
+    let mut expected = step.to_vec();
+    expected.extend((0..3).map(|k| (0.5 * step[k] + 0.8 * step[3 + k]) / 1.3));
+    // The spring's forces cancel; gravity is known; the rest is the floor's.
+    let floor: Vec<f64> =
+        (0..3).map(|k| 0.5 * step[k] + 0.8 * step[3 + k] + [0.0, 0.0, 1.3 * 9.81][k]).collect();
+    expected.extend(floor.iter().chain(&floor));
+    assert!(floor[2] > 1.0, "{floor:?}");
+    close(&found, &expected, 1e-10);
+}
+
+/// Two particles on a spring, the first 1 cm deep in a floor of "warp" contact (whose energy is
+/// k d²/2): the observed values at the start of a step, and x, v and acceleration of that step.
+fn on_the_floor(observations: &[Observation]) -> (Vec<f64>, Vec<f64>) {
+    let mut model = Model::new("floor");
+    let springs =
+        SpringSettings { stiffness: vec![30.0], damping: vec![0.2], rest_length: Some(vec![0.2]) };
+    SoftBuilder::new("pair", vec![[0.0, 0.0, -0.01], [0.1, 0.0, 0.3]])
+        .vertex_mass(vec![0.5, 0.8])
+        .with_springs(vec![[0, 1]], springs)
+        .start_velocity(vec![0.3, 0.0, -0.2, 0.1, -0.4, 0.0])
+        .build(&mut model)
+        .unwrap();
+    GeomBuilder::new("floor", Shape::Plane, &[]).law("warp").build(&mut model).unwrap();
+    let mut set = all(observations);
+    for sample in &mut set.samples {
+        sample.time = 0.0;
+    }
+    let system = System::new(&model).unwrap();
+    let c = system.derive(&system.theta()).unwrap();
+    let start = system.initial_state(&c, &[]);
+    let mut end = State::default();
+    let u = StepInputs { now: &[], next: &[] };
+    system.step(&c, &start, u, 0, &mut end, &mut system.workspace()).unwrap();
+    let h = system.timestep();
+    let rate: Vec<f64> = end.v.iter().zip(&start.v).map(|(a, b)| (a - b) / h).collect();
+    let bench = Bench::new(&model, &set, 0);
+    let p = bench.observer.leaves().theta();
+    let z = [&start.q, &start.v, &end.q, &end.v, &c.values, &p].map(|part| part.as_slice());
+    (bench.observe(&z.concat()), [start.q, start.v, rate].concat())
 }
 
 #[test]

@@ -4,8 +4,8 @@ use costate_dynamics::observe::{SignalObserver, SignalSet};
 use costate_dynamics::rollout::{Interval, IntervalAdjoints, IntervalTangents, Observer};
 use costate_dynamics::{Constants, StateAdjoint, StateTangents, StepInputs, System};
 use costate_model::{
-    GridSplit, MassRule, MaterialSettings, Model, SoftBuilder, SpringSettings, State,
-    TetrahedraSettings,
+    GeomBuilder, GridSplit, MassRule, MaterialSettings, Model, Shape, SoftBuilder, SpringSettings,
+    State, TetrahedraSettings,
 };
 
 /// Deterministic numbers in [−1, 1).
@@ -22,7 +22,8 @@ impl Random {
 }
 
 /// A block of two by one by one cells of 0.1 m with uneven masses, held at one vertex, tied by
-/// springs along tetrahedron edges, next to a free particle.
+/// springs along tetrahedron edges, one vertex on a path and its lower side below a floor, next to
+/// a free particle.
 pub fn model() -> Model {
     let mut model = Model::new("block");
     model.options.timestep = 1e-2;
@@ -40,6 +41,14 @@ pub fn model() -> Model {
         .mass_damping(0.4)
         .region_where("end", |p| p[0] > 0.15)
         .fix(&[0])
+        .path("grip", vec![3])
+        .load("push", vec![5, 8])
+        .build(&mut model)
+        .unwrap();
+    GeomBuilder::new("floor", Shape::Plane, &[])
+        .pos([0.0, 0.0, 0.05])
+        .normal([0.1, 0.0, 1.0])
+        .slip_speed(1.0)
         .build(&mut model)
         .unwrap();
     SoftBuilder::new("dot", vec![[0.5, 0.0, 0.0]])
@@ -64,14 +73,14 @@ impl Bench {
         let observer = SignalObserver::new(&system, set).unwrap();
         let n = system.dof();
         let shape = [n, n, n, n, system.layout().len, observer.parameters_len()];
-        let u = vec![0.0; system.input_len()];
+        let u = Random(99).fill(system.input_len());
         Self { system, observer, step, u, shape }
     }
 
     /// The rest shape disturbed, moving, with the leaves' values for p.
     pub fn disturbed(&self, random: &mut Random) -> Vec<f64> {
         let c = self.system.derive(&self.system.theta()).unwrap();
-        let start = self.system.initial_state(&c, &self.u);
+        let start = self.system.initial_state(&c, &vec![0.0; self.u.len()]);
         let n = self.system.dof();
         let mut z: Vec<f64> = start.q.iter().map(|x| x + 0.02 * random.next()).collect();
         z.extend(random.fill(n));

@@ -5,7 +5,7 @@ use costate_dynamics::observe::{
     Clock, Observation, Point, Sample, Signal, SignalObserver, SignalSet,
 };
 
-use crate::derivatives::vertex;
+use crate::derivatives::{centre, marker, vertex};
 use crate::harness::model;
 
 fn refusal(set: &SignalSet) -> String {
@@ -60,4 +60,32 @@ fn contradictions() {
         Signal::new("b", Observation::Position(marker(0.3)), 0),
     ];
     assert!(refusal(&with(two)).contains("two ways"));
+}
+
+fn observation(observation: Observation) -> String {
+    let signals = vec![Signal::new("s", observation, 0)];
+    refusal(&SignalSet { signals, ..SignalSet::default() })
+}
+
+#[test]
+fn what_cannot_be_observed() {
+    let on_path = observation(Observation::Acceleration(vertex(3)));
+    assert!(on_path.contains("soft.block vertex 3"), "{on_path}");
+    let text = observation(Observation::Acceleration(marker()));
+    assert!(text.contains("embedded"), "{text}");
+    let line = Observation::Orientation(vertex(0), vertex(1), vertex(2));
+    assert!(observation(line).contains("one line"));
+    let centre = Observation::Orientation(vertex(0), vertex(3), centre(None));
+    assert!(observation(centre).contains("centre of mass"));
+    let angle =
+        |axis, about| Observation::AxisAngle { from: vertex(0), to: vertex(1), axis, about };
+    assert!(observation(angle([0.0; 3], None)).contains("not zero"));
+    assert!(observation(angle([0.0, 0.0, 1.0], Some([0.0, 0.0, 2.0]))).contains("parallel"));
+    let force = |geom: &str, region: Option<&str>| Observation::ContactForce {
+        geom: geom.into(),
+        body: None,
+        region: region.map(Into::into),
+    };
+    assert!(observation(force("flor", None)).contains("known: floor"));
+    assert!(observation(force("floor", Some("end"))).contains("name of its body"));
 }
