@@ -53,14 +53,19 @@ fn unit<S: Scalar>(q: [S; 4]) -> [S; 4] {
 }
 
 impl Source {
-    /// Where the constants of `geom` come from, and how its friction starts.
-    pub fn new(model: &Model, geom: &Geom) -> Result<(Self, Friction), ModelError> {
+    /// Where the constants of `geom` come from, and how its friction starts: `with_slope` where
+    /// the model gives a slope.
+    pub fn new(
+        model: &Model,
+        geom: &Geom,
+        with_slope: Friction,
+    ) -> Result<(Self, Friction), ModelError> {
         let leaves = &model.leaves;
         let start = |id| leaves.range(id).start;
         let contact = &geom.contact;
         let (friction, slip) = match (contact.slip_speed, contact.friction_damping) {
             (Some(speed), _) => (Friction::SlipSpeed, speed),
-            (None, Some(slope)) => (Friction::Slope, slope),
+            (None, Some(slope)) => (with_slope, slope),
             (None, None) => {
                 return Err(ModelError::invalid(
                     format!("geom.{}", geom.name),

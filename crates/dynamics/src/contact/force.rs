@@ -84,7 +84,7 @@ pub(super) fn moving3(values: &[f64], tangents: &[f64], vertex: usize) -> Vec3<D
 
 impl<F: Surface, L: ContactLaw> Contact<F, L> {
     pub fn new(model: &Model, geom: &Geom) -> Result<Self, ModelError> {
-        let (source, friction) = Source::new(model, geom)?;
+        let (source, friction) = Source::new(model, geom, L::SLOPE)?;
         Ok(Self {
             label: format!("geom.{} contact", geom.name),
             source,

@@ -2,6 +2,7 @@
 
 mod adjoint;
 mod checkpoints;
+mod contacts;
 mod forward;
 mod observer;
 mod sensitivities;

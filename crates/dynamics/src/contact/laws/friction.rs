@@ -8,9 +8,12 @@ pub enum Friction {
     /// B (2 s/s₀ − s²/s₀²) up to the slip speed s₀, B beyond: C¹ in the slip. The mollifier of
     /// Li et al., Incremental Potential Contact, ACM Trans. Graph. 39(4), 2020, section 5.
     SlipSpeed,
-    /// min(k_f s, B) with the slope k_f: warp.sim's. At the bound the derivative is that of the
-    /// branch k_f s.
+    /// k_f s − k_f² s²/4B up to the slip speed 2 B/k_f, B beyond: the same curve, but with a slope
+    /// k_f at zero slip that does not change with the load; C¹ in slip and load.
     Slope,
+    /// min(k_f s, B): warp.sim's, with a kink. At the bound the derivative is that of the branch
+    /// k_f s.
+    SharpSlope,
 }
 
 impl Friction {
@@ -29,6 +32,13 @@ impl Friction {
                 slip * -(bound * factor)
             }
             Self::Slope => {
+                // A bound whose reciprocal would overflow counts as none.
+                let grows = (value * speed).lt(bound.scale(2.0)) & bound.gt(S::splat(1e-300));
+                let ratio = value * speed / S::select(grows, bound, S::one()).scale(4.0);
+                let growing = value * (S::one() - ratio);
+                slip * -S::select(grows, growing, bound / safe)
+            }
+            Self::SharpSlope => {
                 let sticks = (value * speed).le(bound);
                 slip * -S::select(sticks, value, bound / safe)
             }
@@ -39,7 +49,7 @@ impl Friction {
     pub fn slope(self, friction: f64, load: f64, value: f64) -> f64 {
         match self {
             Self::SlipSpeed => 2.0 * friction * load / value,
-            Self::Slope => value,
+            Self::Slope | Self::SharpSlope => value,
         }
     }
 }

@@ -40,6 +40,8 @@ pub struct Push<S> {
 pub trait ContactLaw: Send + Sync + 'static {
     /// Registered name.
     const NAME: &'static str;
+    /// How friction with a given slope starts.
+    const SLOPE: Friction;
     /// Whether a vertex at depth zero already touches.
     const TOUCHES_AT_ZERO: bool;
 

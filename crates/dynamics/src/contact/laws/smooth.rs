@@ -2,13 +2,13 @@
 
 use costate_num::Scalar;
 
-use super::{ContactLaw, ContactParameters, Push};
+use super::{ContactLaw, ContactParameters, Friction, Push};
 
 /// Spring and damper that both grow from zero over the ramp depth δ, and never pull.
 ///
 /// With s = d/δ the spring is E(d) = k d²/2δ up to δ and k (d − δ/2) beyond; the damper's
-/// coefficient is Q(d) = k_d s² (3 − 2 s) up to δ and k_d beyond. The normal force at approach
-/// speed a is
+/// coefficient is Q(d) = k_d s³ (10 − 15 s + 6 s²) up to δ and k_d beyond (C², because a dashpot
+/// acts at full speed where the ramp begins). The normal force at approach speed a is
 ///
 /// * E + Q a while the vertex comes in (a ≥ 0),
 /// * E²/(E + Q |a|) while it leaves: this has the same slope at a = 0, so that the contact is a
@@ -16,7 +16,7 @@ use super::{ContactLaw, ContactParameters, Push};
 ///
 /// It is continuously differentiable in depth and speed for k > 0 and δ > 0. With δ = 0 it is
 /// the linear spring and dashpot, which jumps at onset. The ramp of the damper makes its force
-/// grow with depth, at up to 1.5 k_d a/δ: a fast impact on a thin ramp is stiff for that moment.
+/// grow with depth, at up to 1.9 k_d a/δ: a fast impact on a thin ramp is stiff for that moment.
 pub struct Smooth;
 
 /// Spring and damper divided by σ = min(s, 1)², and σ: no underflow at tiny depths.
@@ -26,12 +26,13 @@ fn ramped<S: Scalar>(depth: S, p: &ContactParameters<S>) -> (S, S, S) {
     let s = S::select(inside, depth / S::select(inside, p.ramp, S::one()), S::one());
     let half = p.ramp.scale(0.5);
     let spring = p.stiffness * S::select(inside, half, depth - half);
-    let damper = p.damping * (S::splat(3.0) - s.scale(2.0));
+    let damper = p.damping * (s * (S::splat(10.0) - s.scale(15.0) + (s * s).scale(6.0)));
     (s * s, spring, damper)
 }
 
 impl ContactLaw for Smooth {
     const NAME: &'static str = "smooth";
+    const SLOPE: Friction = Friction::Slope;
     const TOUCHES_AT_ZERO: bool = false;
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use costate_num::Scalar;
 
-use super::{ContactLaw, ContactParameters, Push};
+use super::{ContactLaw, ContactParameters, Friction, Push};
 
 /// Linear spring and a dashpot that acts in full at zero depth while the vertex comes in:
 /// N = k d + k_d max(a, 0), and friction under μ N.
@@ -13,6 +13,7 @@ pub struct Warp;
 
 impl ContactLaw for Warp {
     const NAME: &'static str = "warp";
+    const SLOPE: Friction = Friction::SharpSlope;
     const TOUCHES_AT_ZERO: bool = false;
 
     #[inline(always)]

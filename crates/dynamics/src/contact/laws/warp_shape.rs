@@ -2,7 +2,7 @@
 
 use costate_num::Scalar;
 
-use super::{ContactLaw, ContactParameters, Push, Warp};
+use super::{ContactLaw, ContactParameters, Friction, Push, Warp};
 
 /// As [`Warp`], but Coulomb's bound uses only the spring: friction under μ k d. A vertex at depth
 /// zero already touches.
@@ -10,6 +10,7 @@ pub struct WarpShape;
 
 impl ContactLaw for WarpShape {
     const NAME: &'static str = "warp-shape";
+    const SLOPE: Friction = Friction::SharpSlope;
     const TOUCHES_AT_ZERO: bool = true;
 
     #[inline(always)]
