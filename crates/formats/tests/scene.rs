@@ -287,3 +287,50 @@ fn meshes_are_found_from_the_new_place() {
     let again = Scene::parse(&target, &text).unwrap();
     assert_eq!(again.model.theta(), model.theta());
 }
+
+use proptest::prelude::*;
+
+/// Random values for every leaf that the scene can hold, within its bounds.
+fn changed(model: &costate_model::Model, draws: &[f64]) -> costate_model::Model {
+    let mut draws = draws.iter().cycle();
+    let mut new = model.clone();
+    let ids: Vec<_> = model.leaves.iter().map(|(id, _)| id).collect();
+    for id in ids {
+        let leaf = model.leaves.get(id);
+        let from_file = leaf.path.starts_with("soft.cage");
+        if leaf.path.ends_with("rest_position") && !from_file {
+            continue;
+        }
+        let mut values = leaf.values.clone();
+        for value in &mut values {
+            let u = draws.next().unwrap();
+            // Bounds are signs and the open interval of Poisson's ratio.
+            let candidate = if *value == 0.0 { u.abs() } else { *value * (0.9 + 0.2 * u.abs()) };
+            if u.abs() > 0.3 && leaf.bounds.contain(candidate) {
+                *value = candidate;
+            }
+        }
+        new.leaves.set(id, &values).unwrap();
+    }
+    new
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn any_values_read_back_bit_for_bit(draws in proptest::collection::vec(-1.0..1.0, 7..31)) {
+        let scene = Scene::parse("scene.toml", &documented()).unwrap();
+        let model = changed(&scene.model, &draws);
+        let text = scene.with_values(&model, Path::new("new.toml")).unwrap();
+        let again = Scene::parse("new.toml", &text).unwrap();
+        for (_, leaf) in model.leaves.iter() {
+            let read = again.model.leaves.get(again.model.leaves.find(&leaf.path).unwrap());
+            for i in 0..leaf.values.len().max(read.values.len()) {
+                prop_assert_eq!(read.at(i).to_bits(), leaf.at(i).to_bits(), "{}", leaf.path);
+            }
+        }
+        // Every comment is still there.
+        let comments = |t: &str| t.lines().filter_map(|l| l.split_once('#')).count();
+        prop_assert_eq!(comments(&text), comments(&documented()));
+    }
+}

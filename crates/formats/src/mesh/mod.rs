@@ -5,13 +5,10 @@
 
 mod check;
 mod gmsh;
-mod gmsh_elements;
 mod obj;
 mod vtk;
-mod vtk_data;
-mod vtk_write;
 
-pub use vtk_write::{VtkFrame, VtkSeries, VtkValues, write_vtk};
+pub use vtk::{VtkFrame, VtkSeries, VtkValues, write_vtk};
 
 use crate::error::{Error, ErrorKind, Result, suggestion};
 use crate::text::read_bytes;

@@ -88,11 +88,16 @@ fn read_cloth(name: &str, cloth: &Section<'_>) -> Result<(SoftBuilder, Shape)> {
 }
 
 fn read_mesh(name: &str, section: &Section<'_>) -> Result<(SoftBuilder, Shape)> {
-    let path = section.req("file", Node::file_path)?;
+    let node = section.req("file", |n| Ok(n.clone()))?;
+    let path = node.file_path()?;
     let scale = section.or("scale", 1.0, Node::positive)?;
     let origin = section.or("origin", [0.0; 3], Node::vector::<3>)?;
     section.finish()?;
-    let mesh = Mesh::read(&path)?;
+    let mesh = Mesh::read(&path).map_err(|e| match e.kind() {
+        // The place of a missing file's name is here.
+        ErrorKind::Io => node.error(ErrorKind::Io).found(e.to_string()),
+        _ => e,
+    })?;
     let place = |x: &[f64; 3]| [0, 1, 2].map(|k| scale * (x[k] - origin[k]));
     let vertices = mesh.vertices.iter().map(place).collect();
     let builder = SoftBuilder::new(name, vertices).with_tetrahedra(mesh.tetrahedra);

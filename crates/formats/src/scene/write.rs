@@ -69,6 +69,7 @@ impl Scene {
                     .found(node.described())
                     .advice("identify the density instead of the mass"));
             }
+            check_one_line(&node)?;
             patch.set_text(node.key_span(), new.to_owned());
             patch.set_text(node.span(), value_text(leaf));
             return Ok(());
@@ -157,16 +158,21 @@ fn set(patch: &mut Patch, node: &Node<'_>, leaf: &Leaf) -> Result<()> {
         }
         return Ok(());
     }
-    // A table with a header of its own is no value that an array could replace.
-    if node.is_table() && !node.file().text()[node.span()].starts_with('{') {
-        return Err(node
-            .error(ErrorKind::Unsupported)
-            .expected("a number, an array or an inline table, to be replaced by an array")
-            .found("a table with a header")
-            .advice("write it in one line as { group = value, … }"));
-    }
+    check_one_line(node)?;
     patch.set_text(node.span(), value_text(leaf));
     Ok(())
+}
+
+/// A table with a header of its own is no value that an array could replace.
+fn check_one_line(node: &Node<'_>) -> Result<()> {
+    if !node.is_table() || node.file().text()[node.span()].starts_with('{') {
+        return Ok(());
+    }
+    Err(node
+        .error(ErrorKind::Unsupported)
+        .expected("a number, an array or an inline table, to be replaced by an array")
+        .found("a table with a header")
+        .advice("write it in one line as { group = value, … }"))
 }
 
 /// All numbers in an array of arrays, in order; a number by itself counts as one.

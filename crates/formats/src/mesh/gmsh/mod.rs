@@ -3,15 +3,16 @@
 //! Written after the Gmsh reference manual, "File formats": "MSH file format" (4.1) and
 //! "MSH file format version 2 (Legacy)".
 
-use super::gmsh_elements::{Shape, shape};
+mod elements;
+mod version2;
+mod version4;
+
 use super::{Builder, Mesh, Source};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::text::Cursor;
+use elements::{Shape, shape};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-
-/// Physical groups that one entity can be in.
-const MAX_GROUPS: usize = 64;
 
 pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     let mut reader = Reader {
@@ -40,14 +41,14 @@ pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Mesh> {
             b"$PhysicalNames" => reader.read_names()?,
             b"$Entities" if reader.version == Version::Four => reader.read_entities()?,
             b"$Nodes" => match reader.version {
-                Version::Two => reader.read_nodes_2()?,
-                Version::Four => reader.read_nodes_4()?,
+                Version::Two => reader.read_nodes()?,
+                Version::Four => reader.read_nodes_in_blocks()?,
             },
             b"$Elements" => {
                 elements = true;
                 match reader.version {
-                    Version::Two => reader.read_elements_2()?,
-                    Version::Four => reader.read_elements_4()?,
+                    Version::Two => reader.read_elements()?,
+                    Version::Four => reader.read_elements_in_blocks()?,
                 }
             }
             other => {
@@ -197,13 +198,6 @@ impl Reader<'_> {
         Ok(std::array::from_fn(|i| taken[i]))
     }
 
-    /// A count in a line of its own, in ASCII also in binary files (version 2).
-    fn count(&mut self, what: &str) -> Result<usize> {
-        let n = self.cursor.integer(what)?;
-        self.cursor.next_line();
-        Ok(n)
-    }
-
     /// The line of what was just read; 0 in binary.
     fn source(&self, number: u64) -> Source {
         let line = if self.format == Format::Ascii { self.cursor.line() as u32 } else { 0 };
@@ -211,7 +205,8 @@ impl Reader<'_> {
     }
 
     fn read_names(&mut self) -> Result<()> {
-        let n: usize = self.count("the number of physical names")?;
+        let n: usize = self.cursor.integer("the number of physical names")?;
+        self.cursor.next_line();
         for _ in 0..n {
             let dimension: i64 = self.cursor.integer("the dimension of a physical group")?;
             let number: i64 = self.cursor.integer("the number of a physical group")?;
@@ -231,32 +226,6 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn read_entities(&mut self) -> Result<()> {
-        let mut counts = [0; 4];
-        for count in &mut counts {
-            *count = self.size("the number of entities")?;
-        }
-        for (dimension, count) in (0..).zip(counts) {
-            for _ in 0..count {
-                let tag = self.int("the tag of an entity")?;
-                for _ in 0..if dimension == 0 { 3 } else { 6 } {
-                    self.real("the bounding box of an entity")?;
-                }
-                let mut groups = Vec::new();
-                for _ in 0..self.size("the number of physical groups")? {
-                    groups.push(self.int("the number of a physical group")?);
-                }
-                if dimension > 0 {
-                    for _ in 0..self.size("the number of bounding entities")? {
-                        self.int("the tag of a bounding entity")?;
-                    }
-                }
-                self.physicals.insert((dimension, tag), groups);
-            }
-        }
-        Ok(())
-    }
-
     fn add_node(&mut self, tag: u64, position: [f64; 3], source: Source) -> Result<()> {
         let index = self.builder.mesh.vertices.len() as u32;
         if self.index_of.insert(tag, index).is_some() {
@@ -271,49 +240,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn read_nodes_2(&mut self) -> Result<()> {
-        let n = self.count("the number of nodes")?;
-        let room = self.cursor.plausible(n, 8);
-        self.builder.mesh.vertices.reserve(room);
-        self.index_of.reserve(room);
-        for _ in 0..n {
-            let tag = self.int("the number of a node")? as u64;
-            let source = self.source(tag);
-            let position = self.position()?;
-            self.add_node(tag, position, source)?;
-        }
-        Ok(())
-    }
-
     fn position(&mut self) -> Result<[f64; 3]> {
         Ok([self.real("x of a node")?, self.real("y of a node")?, self.real("z of a node")?])
-    }
-
-    fn read_nodes_4(&mut self) -> Result<()> {
-        let blocks = self.size("the number of node blocks")?;
-        for _ in 0..3 {
-            self.size("the number, smallest and largest tag of nodes")?;
-        }
-        for _ in 0..blocks {
-            let dimension = self.int("the dimension of an entity")?;
-            self.int("the tag of an entity")?;
-            let parametric = self.int("whether nodes are parametric")?;
-            let n = self.size("the number of nodes in the block")?;
-            let mut tags = Vec::new();
-            for _ in 0..n {
-                tags.push(self.size("the tag of a node")?);
-            }
-            for tag in tags {
-                let position = self.position()?;
-                let source = self.source(tag);
-                // A negative or large dimension has no meaning; no file can make this loop long.
-                for _ in 0..if parametric == 0 { 0 } else { dimension.clamp(0, 3) } {
-                    self.real("a parametric coordinate")?;
-                }
-                self.add_node(tag, position, source)?;
-            }
-        }
-        Ok(())
     }
 
     fn shape(&self, code: i64) -> Result<Shape> {
@@ -392,92 +320,5 @@ impl Reader<'_> {
             }
         }
         Ok(())
-    }
-
-    fn read_elements_2(&mut self) -> Result<()> {
-        let n = self.count("the number of elements")?;
-        let mut left = n;
-        while left > 0 {
-            // ASCII: number, type, tags; binary: type and tag counts once for a run of elements.
-            let (shape, run, tags) = if self.format == Format::Ascii {
-                (None, 1, 0)
-            } else {
-                let code = self.int("an element type")?;
-                let run = self.int("the number of elements in a run")?;
-                let tags = self.int("the number of tags")?;
-                let room = self.cursor.remaining() as i64;
-                if run < 1 || run > left as i64 || !(0..=room).contains(&tags) {
-                    return Err(self
-                        .cursor
-                        .error(ErrorKind::Syntax)
-                        .element("run of elements")
-                        .expected(format!("from 1 to {left} elements with their tags"))
-                        .found(format!("{run} elements with {tags} tags")));
-                }
-                (Some(self.shape(code)?), run as usize, tags)
-            };
-            for _ in 0..run {
-                let number = self.int("the number of an element")? as u64;
-                let source = self.source(number);
-                let (shape, tags) = match shape {
-                    Some(shape) => (shape, tags),
-                    None => {
-                        let code = self.int("an element type")?;
-                        (self.shape(code)?, self.int("the number of tags")?)
-                    }
-                };
-                // The first tag is the physical group, 0 for none.
-                let mut groups = Vec::new();
-                for i in 0..tags {
-                    let tag = self.int("a tag of an element")?;
-                    if i == 0 && tag != 0 {
-                        groups.push(tag);
-                    }
-                }
-                let mut nodes = [0_u64; 4];
-                for node in &mut nodes[..shape.vertices()] {
-                    *node = self.int("a node of an element")? as u64;
-                }
-                self.add(shape, &nodes[..shape.vertices()], &groups, source)?;
-            }
-            left -= run;
-        }
-        Ok(())
-    }
-
-    fn read_elements_4(&mut self) -> Result<()> {
-        let blocks = self.size("the number of element blocks")?;
-        for _ in 0..3 {
-            self.size("the number, smallest and largest tag of elements")?;
-        }
-        for _ in 0..blocks {
-            let dimension = self.int("the dimension of an entity")?;
-            let tag = self.int("the tag of an entity")?;
-            let code = self.int("an element type")?;
-            let shape = self.shape(code)?;
-            let n = self.size("the number of elements in the block")?;
-            let groups = self.physicals.get(&(dimension, tag)).cloned().unwrap_or_default();
-            // Each element is entered into every group: a bound on what a small file can ask for.
-            if groups.len() > MAX_GROUPS {
-                return Err(self.too_many_groups(groups.len()));
-            }
-            for _ in 0..n {
-                let number = self.size("the tag of an element")?;
-                let source = self.source(number);
-                let mut nodes = [0_u64; 4];
-                for node in &mut nodes[..shape.vertices()] {
-                    *node = self.size("a node of an element")?;
-                }
-                self.add(shape, &nodes[..shape.vertices()], &groups, source)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn too_many_groups(&self, count: usize) -> Error {
-        self.cursor
-            .error(ErrorKind::Unsupported)
-            .expected(format!("at most {MAX_GROUPS} physical groups of one entity"))
-            .found(format!("{count}"))
     }
 }
