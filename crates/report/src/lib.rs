@@ -24,6 +24,7 @@
 //! ```
 #![warn(missing_docs)]
 
+mod axis;
 mod data;
 mod number;
 mod page;

@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn errors_set_the_digits() {
-        assert_eq!(with_error(3000.123_456, Some(0.21)), "3000.12");
-        assert_eq!(with_error(3000.123_456, Some(52.0)), "3000");
-        assert_eq!(with_error(3000.123_456, None), "3000.12");
+        assert_eq!(with_error(3_000.123_456, Some(0.21)), "3000.12");
+        assert_eq!(with_error(3_000.123_456, Some(52.0)), "3000");
+        assert_eq!(with_error(3_000.123_456, None), "3000.12");
         assert_eq!(with_error(1.0, Some(f64::INFINITY)), "1.00000");
         assert_eq!(with_error(f64::NAN, Some(1.0)), "–");
     }

@@ -2,7 +2,8 @@
 //! attribute selectors on dark ones.
 
 use crate::Error;
-use crate::number::{engineering, label, significant};
+use crate::axis::Axis;
+use crate::number::{engineering, label};
 use crate::series::{clip, extent, padded, pieces, plottable};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -59,75 +60,112 @@ fn font(css: u32) -> TextStyle<'static> {
     ("sans-serif", px(css)).into_font().color(&TEXT)
 }
 
-/// Tick labels with just the digits that a range needs.
-fn tick(range: [f64; 2]) -> impl Fn(&f64) -> String {
-    let step = (range[1] - range[0]) / 8.0;
-    let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
-    move |v: &f64| {
-        let text = format!("{:.*}", decimals, if v.abs() < 1e-3 * step { 0.0 } else { *v });
-        text.replace('-', "−")
-    }
-}
-
 /// Axes of a plot.
 struct Frame<'a> {
-    x: [f64; 2],
-    y: [f64; 2],
+    x: &'a Axis,
+    y: &'a Axis,
     x_label: &'a str,
     y_label: &'a str,
-    y_ticks: usize,
-    y_format: &'a dyn Fn(&f64) -> String,
+    /// Room for the vertical axis, CSS pixels.
+    left: u32,
 }
 
-type Chart<'a, 'b> = ChartContext<
-    'a,
-    SVGBackend<'b>,
-    Cartesian2d<plotters::coord::types::RangedCoordf64, plotters::coord::types::RangedCoordf64>,
->;
-
-fn axes<'a, 'b>(area: &'a Area<'b>, frame: &Frame) -> Result<Chart<'a, 'b>, Error> {
-    let mut chart = ChartBuilder::on(area)
-        .margin_top(px(6))
-        .margin_right(px(12))
-        .x_label_area_size(px(if frame.x_label.is_empty() { 20 } else { 36 }))
-        .y_label_area_size(px(62))
-        .build_cartesian_2d(frame.x[0]..frame.x[1], frame.y[0]..frame.y[1])
-        .map_err(failed)?;
-    chart
-        .configure_mesh()
-        .max_light_lines(0)
-        .bold_line_style(GRID.stroke_width(SCALE))
-        .axis_style(AXIS.stroke_width(SCALE))
-        .label_style(font(11))
-        .axis_desc_style(font(12))
-        .x_desc(frame.x_label)
-        .y_desc(frame.y_label)
-        .x_labels(7)
-        .y_labels(frame.y_ticks)
-        .x_label_formatter(&tick(frame.x))
-        .y_label_formatter(&frame.y_format)
-        .draw()
-        .map_err(failed)?;
-    Ok(chart)
+/// A chart with its axes.
+struct Chart<'a, 'b> {
+    context: ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>,
+    x: &'a Axis,
+    y: &'a Axis,
 }
 
-/// Draws a curve, cut at the frame's bounds.
-fn curve(
-    chart: &mut Chart,
-    parts: &[Vec<[f64; 2]>],
-    y: [f64; 2],
-    style: ShapeStyle,
-) -> Result<(), Error> {
-    for part in parts.iter().flat_map(|p| clip(p, y[0], y[1])) {
-        if let [p] = part[..] {
-            let dot = Circle::new((p[0], p[1]), px(2), style.filled());
-            chart.draw_series([dot]).map_err(failed)?;
-        } else {
-            let points = part.iter().map(|p| (p[0], p[1]));
-            chart.draw_series(LineSeries::new(points, style)).map_err(failed)?;
-        }
+impl<'a, 'b> Chart<'a, 'b> {
+    fn new(area: &'a Area<'b>, frame: &Frame<'a>) -> Result<Self, Error> {
+        let mut context = ChartBuilder::on(area)
+            .margin_top(px(8))
+            .margin_right(px(14))
+            .x_label_area_size(px(38))
+            .y_label_area_size(px(frame.left))
+            .build_cartesian_2d(frame.x.clone(), frame.y.clone())
+            .map_err(failed)?;
+        context
+            .configure_mesh()
+            .max_light_lines(0)
+            .bold_line_style(GRID.stroke_width(SCALE))
+            .axis_style(AXIS.stroke_width(SCALE))
+            .label_style(font(12))
+            .axis_desc_style(font(13))
+            .x_desc(frame.x_label)
+            .y_desc(frame.y_label)
+            .draw()
+            .map_err(failed)?;
+        Ok(Self { context, x: frame.x, y: frame.y })
     }
-    Ok(())
+
+    /// Draws curves, cut at the upper and lower bounds.
+    fn curve(&mut self, parts: &[Vec<[f64; 2]>], style: ShapeStyle) -> Result<(), Error> {
+        let [low, high] = self.y.bounds();
+        for part in parts.iter().flat_map(|p| clip(p, low, high)) {
+            if let [p] = part[..] {
+                self.dots([p], 2, style.filled())?;
+            } else {
+                let points = part.iter().map(|p| (p[0], p[1]));
+                self.context.draw_series(LineSeries::new(points, style)).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Chart::curve`], broken into dashes, unless a curve goes up and down so often that
+    /// dashes could not be told apart and would only fill the file.
+    fn dashes(&mut self, parts: &[Vec<[f64; 2]>], style: ShapeStyle) -> Result<(), Error> {
+        const LONGEST: f64 = 30.0;
+        let [low, high] = self.y.bounds();
+        let rise = |w: &[[f64; 2]]| (w[1][1] - w[0][1]).abs() / (high - low);
+        let length: f64 = parts.iter().flat_map(|p| p.windows(2)).map(rise).sum();
+        if length > LONGEST {
+            return self.curve(parts, style);
+        }
+        for part in parts.iter().flat_map(|p| clip(p, low, high)) {
+            let points = part.iter().map(|p| (p[0], p[1]));
+            let dashes = DashedLineSeries::new(points, px(5), px(4), style);
+            self.context.draw_series(dashes).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Draws circles of a radius in CSS pixels.
+    fn dots(
+        &mut self,
+        points: impl IntoIterator<Item = [f64; 2]>,
+        radius: u32,
+        style: ShapeStyle,
+    ) -> Result<(), Error> {
+        let circle = |p: [f64; 2]| Circle::new((p[0], p[1]), px(radius), style);
+        let circles = points.into_iter().map(circle);
+        self.context.draw_series(circles).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Draws filled rectangles between opposite corners.
+    fn boxes(
+        &mut self,
+        corners: impl IntoIterator<Item = [[f64; 2]; 2]>,
+        color: RGBColor,
+    ) -> Result<(), Error> {
+        let place = |p: [f64; 2]| (p[0], p[1]);
+        let boxes = corners.into_iter().map(|c| Rectangle::new(c.map(place), color.filled()));
+        self.context.draw_series(boxes).map_err(failed)?;
+        Ok(())
+    }
+
+    /// The band of what noise gives, from −`half` to `half`, and the line of zero.
+    fn noise(&mut self, half: f64) -> Result<(), Error> {
+        let [left, right] = self.x.bounds();
+        let half = half.min(self.y.bounds()[1]);
+        if half > 0.0 {
+            self.boxes([[[left, -half], [right, half]]], NOISE)?;
+        }
+        self.curve(&[vec![[left, 0.0], [right, 0.0]]], AXIS.stroke_width(SCALE))
+    }
 }
 
 /// Measured values beside the model's.
@@ -155,37 +193,34 @@ pub(crate) fn comparison(c: &Comparison, size: [u32; 2]) -> Result<Option<String
     }
     let exponent = engineering(y[0].abs().max(y[1].abs()));
     let unit = 10f64.powi(exponent);
-    let scaled = |list: &[f64]| list.iter().map(|v| v / unit).collect::<Vec<_>>();
-    let y = padded(y.map(|v| v / unit), 0.06);
-    let x = if x[0] == x[1] { padded(x, 0.5) } else { x };
+    let scaled = |list: &[f64]| pieces(c.t, &list.iter().map(|v| v / unit).collect::<Vec<_>>());
+    let y = Axis::linear(padded(y.map(|v| v / unit), 0.06), 6);
+    let x = time(x);
     let text = label(c.name, c.unit, exponent);
     svg(size, "measured and fitted values over time", |area| {
-        let frame =
-            Frame { x, y, x_label: "time (s)", y_label: &text, y_ticks: 6, y_format: &tick(y) };
-        let mut chart = axes(area, &frame)?;
-        let measured = pieces(c.t, &scaled(c.measured));
+        let frame = Frame { x: &x, y: &y, x_label: "time (s)", y_label: &text, left: 62 };
+        let mut chart = Chart::new(area, &frame)?;
+        let measured = scaled(c.measured);
         let few = measured.iter().map(Vec::len).sum::<usize>() <= DOTS;
         if !few {
-            curve(&mut chart, &measured, y, BAND.stroke_width(5 * SCALE))?;
+            chart.curve(&measured, BAND.stroke_width(5 * SCALE))?;
         }
         if let Some(initial) = c.initial {
-            let parts = pieces(c.t, &scaled(initial));
-            for part in parts.iter().flat_map(|p| clip(p, y[0], y[1])) {
-                let points = part.iter().map(|p| (p[0], p[1]));
-                let style = INITIAL.stroke_width(SCALE);
-                let dashes = DashedLineSeries::new(points, px(5), px(4), style);
-                chart.draw_series(dashes).map_err(failed)?;
-            }
+            chart.dashes(&scaled(initial), INITIAL.stroke_width(4))?;
         }
-        curve(&mut chart, &pieces(c.t, &scaled(c.fitted)), y, FITTED.stroke_width(5))?;
+        chart.curve(&scaled(c.fitted), FITTED.stroke_width(5))?;
         if few {
-            let points = measured.iter().flatten();
-            let dot = |p: &[f64; 2]| Circle::new((p[0], p[1]), px(2), MEASURED.filled());
-            chart.draw_series(points.map(dot)).map_err(failed)?;
+            chart.dots(measured.into_iter().flatten(), 2, MEASURED.filled())?;
         }
         Ok(())
     })
     .map(Some)
+}
+
+/// The axis of time.
+fn time(range: [f64; 2]) -> Axis {
+    let narrow = range[1] - range[0] <= 1e-12 * range[0].abs().max(range[1].abs());
+    Axis::linear(if narrow { padded(range, 0.5) } else { range }, 7)
 }
 
 /// Residuals over time, with a band of ± two standard deviations of the noise where known.
@@ -204,22 +239,15 @@ pub(crate) fn residual(
     let reach = reach.max((2.2 * sigma).min(3.0 * reach));
     let exponent = engineering(reach);
     let scale = 10f64.powi(exponent);
-    let y = padded([-reach / scale, reach / scale], 0.06);
-    let x = if x[0] == x[1] { padded(x, 0.5) } else { x };
+    let y = Axis::linear(padded([-reach / scale, reach / scale], 0.06), 4);
+    let x = time(x);
     let text = label("residual", unit, exponent);
     svg(size, "residuals over time", |area| {
-        let frame =
-            Frame { x, y, x_label: "time (s)", y_label: &text, y_ticks: 5, y_format: &tick(y) };
-        let mut chart = axes(area, &frame)?;
-        if sigma > 0.0 {
-            let s = (2.0 * sigma / scale).min(y[1]);
-            let band = Rectangle::new([(x[0], -s), (x[1], s)], NOISE.filled());
-            chart.draw_series([band]).map_err(failed)?;
-        }
-        let zero = LineSeries::new([(x[0], 0.0), (x[1], 0.0)], AXIS.stroke_width(SCALE));
-        chart.draw_series(zero).map_err(failed)?;
+        let frame = Frame { x: &x, y: &y, x_label: "time (s)", y_label: &text, left: 62 };
+        let mut chart = Chart::new(area, &frame)?;
+        chart.noise(2.0 * sigma / scale)?;
         let scaled: Vec<f64> = residuals.iter().map(|v| v / scale).collect();
-        curve(&mut chart, &pieces(t, &scaled), y, RESIDUAL.stroke_width(4))
+        chart.curve(&pieces(t, &scaled), RESIDUAL.stroke_width(4))
     })
     .map(Some)
 }
@@ -233,29 +261,16 @@ pub(crate) fn autocorrelation(
     if values.len() < 2 || count == 0 {
         return Ok(None);
     }
-    let x = [-0.5, values.len() as f64 - 0.5];
-    let y = [-1.05, 1.05];
+    let x = Axis::whole([-0.5, values.len() as f64 - 0.5], 8);
+    let y = Axis::linear([-1.05, 1.05], 4);
     svg(size, "autocorrelation of the residuals by lag", |area| {
-        let frame = Frame {
-            x,
-            y,
-            x_label: "lag (samples)",
-            y_label: "autocorrelation",
-            y_ticks: 5,
-            y_format: &tick(y),
-        };
-        let mut chart = axes(area, &frame)?;
-        let s = (1.96 / (count as f64).sqrt()).min(1.0);
-        let band = Rectangle::new([(x[0], -s), (x[1], s)], NOISE.filled());
-        chart.draw_series([band]).map_err(failed)?;
-        let zero = LineSeries::new([(x[0], 0.0), (x[1], 0.0)], AXIS.stroke_width(SCALE));
-        chart.draw_series(zero).map_err(failed)?;
-        let bar = |(i, v): (usize, &f64)| {
-            let v = v.clamp(-1.0, 1.0);
-            Rectangle::new([(i as f64 - 0.3, 0.0), (i as f64 + 0.3, v)], RESIDUAL.filled())
-        };
-        chart.draw_series(values.iter().enumerate().map(bar)).map_err(failed)?;
-        Ok(())
+        let frame =
+            Frame { x: &x, y: &y, x_label: "lag (samples)", y_label: "autocorrelation", left: 62 };
+        let mut chart = Chart::new(area, &frame)?;
+        chart.noise(1.96 / (count as f64).sqrt())?;
+        let bar =
+            |(i, v): (usize, &f64)| [[i as f64 - 0.3, 0.0], [i as f64 + 0.3, v.clamp(-1.0, 1.0)]];
+        chart.boxes(values.iter().enumerate().map(bar), RESIDUAL)
     })
     .map(Some)
 }
@@ -268,31 +283,20 @@ pub(crate) fn cost(values: &[f64], size: [u32; 2]) -> Result<Option<String>, Err
     if values.len() < 2 {
         return Ok(None);
     }
-    let mut y = padded(range, 0.06);
-    if y[1] - y[0] < 0.2 {
-        y = [y[0] - 0.1, y[1] + 0.1];
+    let mut range = padded(range, 0.06);
+    if range[1] - range[0] < 0.2 {
+        range = [range[0] - 0.1, range[1] + 0.1];
     }
-    let x = [0.0, (values.len() - 1) as f64];
-    let decades = y[1] - y[0] >= 3.0;
-    let format = |v: &f64| {
-        if !decades {
-            significant(10f64.powf(*v), 2)
-        } else if (v - v.round()).abs() < 1e-6 {
-            format!("10{}", crate::number::superscript(v.round() as i32))
-        } else {
-            String::new()
-        }
-    };
+    let y = Axis::logarithmic(range);
+    let x = Axis::whole([0.0, (values.len() - 1) as f64], 8);
     svg(size, "cost by iteration", |area| {
-        let frame =
-            Frame { x, y, x_label: "iteration", y_label: "cost", y_ticks: 6, y_format: &format };
-        let mut chart = axes(area, &frame)?;
+        let frame = Frame { x: &x, y: &y, x_label: "iteration", y_label: "cost", left: 62 };
+        let mut chart = Chart::new(area, &frame)?;
         let t: Vec<f64> = (0..logs.len()).map(|i| i as f64).collect();
         let parts = pieces(&t, &logs);
-        curve(&mut chart, &parts, y, FITTED.stroke_width(5))?;
+        chart.curve(&parts, FITTED.stroke_width(5))?;
         if logs.len() <= DOTS {
-            let dot = |p: &[f64; 2]| Circle::new((p[0], p[1]), px(3), FITTED.filled());
-            chart.draw_series(parts.iter().flatten().map(dot)).map_err(failed)?;
+            chart.dots(parts.into_iter().flatten(), 3, FITTED.filled())?;
         }
         Ok(())
     })
@@ -316,53 +320,35 @@ pub(crate) fn intervals(rows: &[Interval], width: u32) -> Result<Option<String>,
     let ends = rows.iter().flat_map(|r| r.ci).map(|v| v.abs().min(WIDEST));
     let reach = 1.15 * extent(ends).map_or(1.0, |e| e[1]).max(1e-6);
     let names = rows.iter().map(|r| r.name.chars().count()).max().unwrap_or(0) as u32;
-    let name_width = (names * 7 + 16).clamp(60, 330);
-    let size = [width, rows.len() as u32 * ROW + 44];
     let n = rows.len() as f64;
-    svg(size, "95 % intervals relative to the estimates", |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(px(4))
-            .margin_right(px(14))
-            .x_label_area_size(px(36))
-            .y_label_area_size(px(name_width))
-            .build_cartesian_2d(-reach..reach, 0.0..n)
-            .map_err(failed)?;
-        chart
-            .configure_mesh()
-            .max_light_lines(0)
-            .disable_y_mesh()
-            .bold_line_style(GRID.stroke_width(SCALE))
-            .axis_style(AXIS.stroke_width(SCALE))
-            .label_style(font(11))
-            .axis_desc_style(font(12))
-            .x_desc("deviation from the estimate (%)")
-            .x_labels(7)
-            .y_labels(0)
-            .x_label_formatter(&tick([-reach, reach]))
-            .draw()
-            .map_err(failed)?;
+    let x = Axis::linear([-reach, reach], 7);
+    let y = Axis::rows(rows.len());
+    let frame = Frame {
+        x: &x,
+        y: &y,
+        x_label: "deviation from the estimate (%)",
+        y_label: "",
+        left: (names * 7 + 24).clamp(60, 340),
+    };
+    svg([width, rows.len() as u32 * ROW + 46], "95 % intervals relative to the estimates", |area| {
+        let mut chart = Chart::new(area, &frame)?;
         for (i, row) in rows.iter().enumerate() {
             let y = n - i as f64 - 0.5;
-            let place = chart.backend_coord(&(-reach, y));
+            let place = chart.context.backend_coord(&(-reach, y));
             let style = font(12).pos(Pos::new(HPos::Right, VPos::Center));
-            area.draw(&Text::new(row.name.clone(), (place.0 - px(8) as i32, place.1), style))
-                .map_err(failed)?;
+            let name = Text::new(row.name.clone(), (place.0 - px(8) as i32, place.1), style);
+            area.draw(&name).map_err(failed)?;
             let line = FITTED.stroke_width(2 * SCALE);
             let [a, b] = row.ci.map(|v| v.clamp(-reach, reach));
-            let segment = |from, to| LineSeries::new([from, to], line);
-            chart.draw_series(segment((a, y), (b, y))).map_err(failed)?;
+            chart.curve(&[vec![[a, y], [b, y]]], line)?;
             for (end, shown) in [(row.ci[0], a), (row.ci[1], b)] {
                 if end == shown {
-                    let whisker = segment((shown, y - 0.2), (shown, y + 0.2));
-                    chart.draw_series(whisker).map_err(failed)?;
+                    chart.curve(&[vec![[shown, y - 0.2], [shown, y + 0.2]]], line)?;
                 }
             }
-            let dot = Circle::new((0.0, y), px(4), FITTED.filled());
-            chart.draw_series([dot]).map_err(failed)?;
+            chart.dots([[0.0, y]], 4, FITTED.filled())?;
             if row.start.abs() <= reach {
-                let style = INITIAL.stroke_width(2 * SCALE);
-                let start = Circle::new((row.start, y), px(4), style);
-                chart.draw_series([start]).map_err(failed)?;
+                chart.dots([[row.start, y]], 4, INITIAL.stroke_width(2 * SCALE))?;
             }
         }
         Ok(())

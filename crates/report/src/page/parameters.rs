@@ -45,7 +45,10 @@ pub(super) fn section(parameters: &[Parameter]) -> Result<Markup, Error> {
 fn row(p: &Parameter) -> Markup {
     let error = p.std_error;
     let relative = error.map(|e| (e / p.estimate).abs()).filter(|r| r.is_finite());
-    let uncertain = p.ci95.is_some_and(|[a, b]| !(b - a <= p.estimate.abs()));
+    let uncertain = p.ci95.is_some_and(|[a, b]| {
+        let width = b - a;
+        width.is_nan() || width > p.estimate.abs()
+    });
     html! {
         tr {
             td { code { (p.path) } }

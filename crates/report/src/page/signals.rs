@@ -118,12 +118,12 @@ fn card(s: &Signal) -> Result<Markup, Error> {
             fitted: &s.fitted,
             initial: s.initial_guess.as_deref(),
         },
-        [600, 240],
+        [520, 230],
     )?;
     let residuals = residuals(&s.measured, &s.fitted);
-    let over_time = plot::residual(&s.unit, &s.t, &residuals, s.stats.sigma, [600, 150])?;
+    let over_time = plot::residual(&s.unit, &s.t, &residuals, s.stats.sigma, [520, 150])?;
     let lags = autocorrelation(&residuals, LAGS);
-    let pattern = plot::autocorrelation(&lags, s.stats.count, [600, 140])?;
+    let pattern = plot::autocorrelation(&lags, s.stats.count, [520, 140])?;
     let empty = main.is_none();
     Ok(html! {
         article.card {
