@@ -61,6 +61,18 @@ impl Observable for Acceleration {
             .collect();
         rows.pull_forces(at, &state, &pushed, 0..system.forces().len());
         rows.collect(out);
+        for load in &system.loads {
+            let share = 1.0 / load.vertices.len() as f64;
+            let on_load = pushed.iter().filter(|(i, _)| load.vertices.contains(i));
+            let weight: f64 = on_load.map(|(_, w)| w * share).sum();
+            if weight != 0.0 {
+                for a in 0..3 {
+                    let mut slope = [0.0; 3];
+                    slope[a] = weight;
+                    out.u.push(((load.input + a) as u32, slope));
+                }
+            }
+        }
         for &(i, w) in weights.iter().filter(|(i, _)| free(*i)) {
             out.c.push((inverse(i) as u32, (force(i) * w).to_array()));
             out.c.push((alpha(i) as u32, (at.v(i) * -w).to_array()));

@@ -57,6 +57,8 @@ pub(super) struct Local {
     pub v: Vec<(u32, Block)>,
     /// By constants.
     pub c: Vec<(u32, [f64; 3])>,
+    /// By the inputs.
+    pub u: Vec<(u32, [f64; 3])>,
     /// By the observer's parameters.
     pub p: Vec<(u32, [f64; 3])>,
 }
@@ -80,6 +82,7 @@ impl Local {
         self.x.clear();
         self.v.clear();
         self.c.clear();
+        self.u.clear();
         self.p.clear();
     }
 
@@ -88,6 +91,7 @@ impl Local {
         x: impl Fn(u32) -> Vec3<f64>,
         v: impl Fn(u32) -> Vec3<f64>,
         c: impl Fn(u32) -> f64,
+        u: impl Fn(u32) -> f64,
         p: impl Fn(u32) -> f64,
     ) -> Vec3<f64> {
         let mut sum = Vec3::zero();
@@ -106,18 +110,21 @@ impl Local {
         for &(i, slope) in &self.c {
             sum += Vec3::from_array(slope) * c(i);
         }
+        for &(i, slope) in &self.u {
+            sum += Vec3::from_array(slope) * u(i);
+        }
         for &(i, slope) in &self.p {
             sum += Vec3::from_array(slope) * p(i);
         }
         sum
     }
 
-    /// Rate in time at fixed constants and parameters.
+    /// Rate in time at fixed constants, inputs and parameters.
     pub fn rate(&self, at: &Moment) -> Vec3<f64> {
         let blend = &at.blend;
         let x = |i| at.mix_x(&blend.x_rate, i);
         let v = |i| at.mix_v(&blend.v_rate, i);
-        self.sum(x, v, |_| 0.0, |_| 0.0)
+        self.sum(x, v, |_| 0.0, |_| 0.0, |_| 0.0)
     }
 
     /// Tangent along column `k`.
@@ -134,8 +141,10 @@ impl Local {
         let pick = |values: &[f64], length: usize, i: u32| {
             if values.is_empty() { 0.0 } else { values[k * length + i as usize] }
         };
-        let (c_len, p_len) = (at.at.c.values.len(), at.at.p.len());
-        self.sum(x, v, |i| pick(tangents.c, c_len, i), |i| pick(tangents.p, p_len, i))
+        let c = |i| pick(tangents.c, at.at.c.values.len(), i);
+        let u = |i| pick(tangents.u, at.at.u.now.len(), i);
+        let p = |i| pick(tangents.p, at.at.p.len(), i);
+        self.sum(x, v, c, u, p)
     }
 
     /// Adds the adjoints of `g · value`.
@@ -155,6 +164,9 @@ impl Local {
         }
         for &(i, slope) in &self.c {
             adjoints.c[i as usize] += Vec3::from_array(slope).dot(g);
+        }
+        for &(i, slope) in &self.u {
+            adjoints.u[i as usize] += Vec3::from_array(slope).dot(g);
         }
         for &(i, slope) in &self.p {
             adjoints.p[i as usize] += Vec3::from_array(slope).dot(g);
@@ -179,6 +191,7 @@ impl Local {
         self.v.extend(inner.v.iter().map(|(i, b)| (*i, times(b))));
         let slope = |s: &[f64; 3]| apply(m, Vec3::from_array(*s)).to_array();
         self.c.extend(inner.c.iter().map(|(i, s)| (*i, slope(s))));
+        self.u.extend(inner.u.iter().map(|(i, s)| (*i, slope(s))));
         self.p.extend(inner.p.iter().map(|(i, s)| (*i, slope(s))));
     }
 }

@@ -46,8 +46,6 @@ pub(super) struct Use {
 /// [`leaves`](Self::leaves), whose values end to end are the initial p. Which interval a sample
 /// is read in follows from its time and its clock's offset in p, within the clock's bounds;
 /// values are C¹ in the offset where the motion is.
-///
-/// Derivatives by the input channels (of forces that depend on them) are not part of it.
 pub struct SignalObserver {
     pub(super) timestep: f64,
     pub(super) leaves: Leaves,

@@ -22,7 +22,7 @@ pub(super) struct Rows {
     x: [Vec<f64>; 3],
     v: [Vec<f64>; 3],
     c: [Vec<f64>; 3],
-    u: Vec<f64>,
+    u: [Vec<f64>; 3],
 }
 
 impl Rows {
@@ -30,7 +30,7 @@ impl Rows {
     pub fn new(at: &Moment) -> Self {
         let (n, nc) = (at.at.system.dof(), at.at.c.values.len());
         let zero = |n: usize| [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
-        Self { x: zero(n), v: zero(n), c: zero(nc), u: vec![0.0; at.at.system.input_len()] }
+        Self { x: zero(n), v: zero(n), c: zero(nc), u: zero(at.at.system.input_len()) }
     }
 
     /// Where adjoints of component `a` accumulate for a force with the given constants.
@@ -38,7 +38,7 @@ impl Rows {
         Adjoints {
             x: &mut self.x[a],
             v: &mut self.v[a],
-            u: &mut self.u,
+            u: &mut self.u[a],
             c: &mut self.c[a][constants.clone()],
         }
     }
@@ -87,11 +87,15 @@ impl Rows {
         };
         blocks(&self.x, &mut out.x);
         blocks(&self.v, &mut out.v);
-        for i in 0..self.c[0].len() {
-            let slope = [self.c[0][i], self.c[1][i], self.c[2][i]];
-            if slope.iter().any(|x| *x != 0.0) {
-                out.c.push((i as u32, slope));
+        let slopes = |rows: &[Vec<f64>; 3], to: &mut Vec<(u32, [f64; 3])>| {
+            for i in 0..rows[0].len() {
+                let slope = [rows[0][i], rows[1][i], rows[2][i]];
+                if slope.iter().any(|x| *x != 0.0) {
+                    to.push((i as u32, slope));
+                }
             }
-        }
+        };
+        slopes(&self.c, &mut out.c);
+        slopes(&self.u, &mut out.u);
     }
 }

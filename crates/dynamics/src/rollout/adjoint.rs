@@ -202,6 +202,8 @@ impl Sweep<'_> {
             self.adjoint.q.fill(0.0);
             self.adjoint.v.fill(0.0);
         }
+        self.inputs.now.fill(0.0);
+        self.inputs.next.fill(0.0);
         let reads = self.observer.reads(step);
         if reads {
             self.at_start.q.fill(0.0);
@@ -210,13 +212,12 @@ impl Sweep<'_> {
                 start: &mut self.at_start,
                 end: &mut self.adjoint,
                 c: &mut self.inputs.c,
+                u: &mut self.inputs.now,
                 p: &mut self.p_bar,
             };
             let interval = run.interval(self.p, step, from, to, u);
             self.observer.pullback(interval, self.y_bar, adjoints);
         }
-        self.inputs.now.fill(0.0);
-        self.inputs.next.fill(0.0);
         let (adjoint, inputs) = (&mut self.adjoint, &mut self.inputs);
         run.system.step_pullback(run.constants, from, u, adjoint, inputs, ws);
         if reads {

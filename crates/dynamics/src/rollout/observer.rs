@@ -36,6 +36,8 @@ pub struct IntervalTangents<'a> {
     pub end: &'a StateTangents,
     /// Of the constants; empty means zero.
     pub c: &'a [f64],
+    /// Of the inputs at the start; empty means zero.
+    pub u: &'a [f64],
     /// Of the observer's parameters; empty means zero.
     pub p: &'a [f64],
 }
@@ -48,6 +50,8 @@ pub struct IntervalAdjoints<'a> {
     pub end: &'a mut StateAdjoint,
     /// Of the constants.
     pub c: &'a mut [f64],
+    /// Of the inputs at the start.
+    pub u: &'a mut [f64],
     /// Of the observer's parameters.
     pub p: &'a mut [f64],
 }

@@ -89,6 +89,7 @@ impl Run<'_> {
                     start: &before,
                     end: &tangents,
                     c: &seeds.c,
+                    u: &u_dot.0,
                     p: &seeds.p,
                 };
                 observer.pushforward(interval, at, &mut y_dot);

@@ -58,13 +58,13 @@ pub fn model() -> Model {
     model
 }
 
-/// Everything an interval depends on, end to end: q₀, v₀, q₁, v₁, c, p.
+/// Everything an interval depends on, end to end: q₀, v₀, q₁, v₁, c, p, u.
 pub struct Bench {
     pub system: System,
     pub observer: SignalObserver,
     pub step: usize,
     u: Vec<f64>,
-    shape: [usize; 6],
+    shape: [usize; 7],
 }
 
 impl Bench {
@@ -72,8 +72,8 @@ impl Bench {
         let system = System::new(model).unwrap();
         let observer = SignalObserver::new(&system, set).unwrap();
         let n = system.dof();
-        let shape = [n, n, n, n, system.layout().len, observer.parameters_len()];
         let u = Random(99).fill(system.input_len());
+        let shape = [n, n, n, n, system.layout().len, observer.parameters_len(), u.len()];
         Self { system, observer, step, u, shape }
     }
 
@@ -89,6 +89,7 @@ impl Bench {
         z.extend(random.fill(n));
         z.extend(&c.values);
         z.extend(self.observer.leaves().theta());
+        z.extend(&self.u);
         z
     }
 
@@ -111,7 +112,7 @@ impl Bench {
             step: self.step,
             start: &state(0, self.step),
             end: &state(2, self.step + 1),
-            u: StepInputs { now: &self.u, next: &self.u },
+            u: StepInputs { now: self.part(z, 6), next: self.part(z, 6) },
         })
     }
 
@@ -131,8 +132,14 @@ impl Bench {
             StateTangents { columns, q: pack(0), v: pack(1) },
             StateTangents { columns, q: pack(2), v: pack(3) },
         );
-        let tangents =
-            IntervalTangents { columns, start: &start, end: &end, c: &pack(4), p: &pack(5) };
+        let tangents = IntervalTangents {
+            columns,
+            start: &start,
+            end: &end,
+            c: &pack(4),
+            u: &pack(6),
+            p: &pack(5),
+        };
         let mut y_dot = vec![f64::NAN; columns * self.observer.len()];
         self.with(z, |at| self.observer.pushforward(at, tangents, &mut y_dot));
         y_dot.chunks(self.observer.len()).map(<[f64]>::to_vec).collect()
@@ -142,13 +149,18 @@ impl Bench {
         let zero = |i: usize| vec![0.0; self.shape[i]];
         let mut start = StateAdjoint { q: zero(0), v: zero(1) };
         let mut end = StateAdjoint { q: zero(2), v: zero(3) };
-        let (mut c, mut p) = (zero(4), zero(5));
+        let (mut c, mut p, mut u) = (zero(4), zero(5), zero(6));
         self.with(z, |at| {
-            let adjoints =
-                IntervalAdjoints { start: &mut start, end: &mut end, c: &mut c, p: &mut p };
+            let adjoints = IntervalAdjoints {
+                start: &mut start,
+                end: &mut end,
+                c: &mut c,
+                u: &mut u,
+                p: &mut p,
+            };
             self.observer.pullback(at, y_bar, adjoints);
         });
-        [start.q, start.v, end.q, end.v, c, p].concat()
+        [start.q, start.v, end.q, end.v, c, p, u].concat()
     }
 
     /// Checks tangents against central differences (best width of a sweep, to 1e-7) and adjoints
@@ -157,16 +169,17 @@ impl Bench {
         let random = &mut Random(seed);
         let z = self.disturbed(random);
         let mut directions = Vec::new();
-        for i in 0..=6 {
+        for i in 0..=7 {
             let mut direction = Vec::new();
             for (j, &n) in self.shape.iter().enumerate() {
-                let on = i == j || i == 6;
+                let on = i == j || i == 7;
                 direction.extend(random.fill(n).iter().map(|x| if on { *x } else { 0.0 }));
             }
             // A time offset moves by a fraction of the step.
             for (id, leaf) in self.observer.leaves().iter() {
                 if leaf.path.starts_with("recording.") {
-                    let at = z.len() - self.shape[5] + self.observer.leaves().range(id).start;
+                    let at = self.shape[..5].iter().sum::<usize>()
+                        + self.observer.leaves().range(id).start;
                     direction[at] *= 0.1 * self.system.timestep();
                 }
             }

@@ -4,3 +4,4 @@ mod derivatives;
 mod geometry;
 mod harness;
 mod refusals;
+mod rollout;
