@@ -224,6 +224,87 @@ fn gmsh_2_repeats_an_element_for_each_of_its_groups() {
     assert_eq!(mesh.group("7").unwrap(), mesh.group("8").unwrap());
 }
 
+/// Numbers in big-endian bytes.
+fn big(ints: &[i32]) -> Vec<u8> {
+    ints.iter().flat_map(|i| i.to_be_bytes()).collect()
+}
+fn big_sizes(sizes: &[u64]) -> Vec<u8> {
+    sizes.iter().flat_map(|i| i.to_be_bytes()).collect()
+}
+fn big_reals(x: &[f64]) -> Vec<u8> {
+    x.iter().flat_map(|x| x.to_be_bytes()).collect()
+}
+
+#[test]
+fn gmsh_of_the_other_byte_order() {
+    const X: [[f64; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let mut two = b"$MeshFormat\n2.2 1 8\n".to_vec();
+    two.extend(big(&[1]));
+    two.extend(b"\n$EndMeshFormat\n$Nodes\n4\n");
+    for (i, x) in X.iter().enumerate() {
+        two.extend(big(&[10 * (i as i32 + 1)]));
+        two.extend(big_reals(x));
+    }
+    two.extend(b"\n$EndNodes\n$Elements\n2\n");
+    two.extend(big(&[4, 1, 2, 5, 7, 1, 10, 20, 30, 40]));
+    two.extend(big(&[15, 1, 1, 9, 8, 30]));
+    two.extend(b"\n$EndElements\n");
+    let mesh = Mesh::parse("a.msh", &two).unwrap();
+    assert_eq!(
+        (mesh.vertices.as_slice(), mesh.tetrahedra.as_slice()),
+        (&X[..], &[[0, 1, 2, 3]][..])
+    );
+    assert_eq!(mesh.tetrahedron_sources[0].number, 5);
+    assert_eq!(mesh.group("7").unwrap().tetrahedra, [0]);
+    assert_eq!(mesh.group("8").unwrap().vertices, [2]);
+
+    let mut four = b"$MeshFormat\n4.1 1 8\n".to_vec();
+    four.extend(big(&[1]));
+    four.extend(b"\n$EndMeshFormat\n$Comments\n$Nodes of whom?\n$EndComments\n$Nodes\n");
+    four.extend(big_sizes(&[1, 4, 1, 4]));
+    // Parametric nodes on a curve have one more coordinate each.
+    four.extend(big(&[1, 1, 1]));
+    four.extend(big_sizes(&[4, 1, 2, 3, 4]));
+    for x in X {
+        four.extend(big_reals(&x));
+        four.extend(big_reals(&[0.5]));
+    }
+    four.extend(b"\n$EndNodes\n$Elements\n");
+    four.extend(big_sizes(&[1, 1, 1, 1]));
+    four.extend(big(&[3, 1, 4]));
+    four.extend(big_sizes(&[1, 6, 1, 2, 3, 4]));
+    four.extend(b"\n$EndElements\n");
+    let mesh = Mesh::parse("a.msh", &four).unwrap();
+    assert_eq!(
+        (mesh.vertices.as_slice(), mesh.tetrahedra.as_slice()),
+        (&X[..], &[[0, 1, 2, 3]][..])
+    );
+    assert_eq!(mesh.tetrahedron_sources[0].number, 6);
+}
+
+#[test]
+fn vtk_with_every_kind_of_data() {
+    let text = "# vtk DataFile Version 4.2\nall data\nASCII\nDATASET UNSTRUCTURED_GRID\n\
+        FIELD FieldData 1\nTIME 1 1 double\n0.5\n\n\
+        POINTS 4 float\n0 0 0 1 0 0\n0 1 0 0 0 1\nMETADATA\nINFORMATION 0\n\n\
+        CELLS 3 12\n4 0 1 2 3\n2 0 1\n3 0 1 2\nCELL_TYPES 3\n10 3 5\n\
+        POINT_DATA 4\nSCALARS a float\nLOOKUP_TABLE own\n1 2 3 nan\n\
+        LOOKUP_TABLE own 2\n0 0 0 1 1 1 1 1\nVECTORS v double\n0 0 0 0 0 0 0 0 0 0 0 0\n\
+        NORMALS n float\n0 0 1 0 0 1 0 0 1 0 0 1\n\
+        TEXTURE_COORDINATES t 2 float\n0 0 0 1 1 0 1 1\nCOLOR_SCALARS c 1\n0 0.5 1 1\n\
+        GLOBAL_IDS id vtkIdType\n0 1 2 3\n\
+        TENSORS s float\n1 0 0 0 1 0 0 0 1\n1 0 0 0 1 0 0 0 1\n1 0 0 0 1 0 0 0 1\n\
+        1 0 0 0 1 0 0 0 1\nCELL_DATA 3\nFIELD f 2\npart 1 3 int\n7 8 8\nw 2 3 float\n\
+        1 2 3 4 5 6\n";
+    let mesh = Mesh::parse("a.vtk", text.as_bytes()).unwrap();
+    assert_eq!((mesh.tetrahedra.len(), mesh.triangles.len()), (1, 1));
+    assert_eq!(mesh.tetrahedron_sources[0].line, 16);
+    // Two points in a line: no line is better than a wrong one.
+    assert_eq!(mesh.vertex_sources[0].line, 0);
+    assert_eq!(mesh.group("part=7").unwrap().tetrahedra, [0]);
+    assert_eq!(mesh.group("part=8").unwrap().vertices, [0, 1, 2]);
+}
+
 #[test]
 fn bad_gmsh_files_of_others() {
     let e = Mesh::read(data("box_second_order.msh")).unwrap_err();

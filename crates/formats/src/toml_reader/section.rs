@@ -1,6 +1,7 @@
 use super::{Node, TomlFile, join};
 use crate::error::{Error, ErrorKind, Result, nearest, suggestion};
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ops::Range;
 use toml_edit::TableLike;
 
@@ -12,7 +13,22 @@ pub struct Section<'a> {
     table: &'a dyn TableLike,
     path: String,
     span: Range<usize>,
-    known: RefCell<Vec<String>>,
+    known: RefCell<Known>,
+}
+
+/// Keys that were asked for, in that order, and as a set: files may have very many.
+#[derive(Default)]
+struct Known {
+    order: Vec<String>,
+    set: HashSet<String>,
+}
+
+impl Known {
+    fn add(&mut self, key: &str) {
+        if self.set.insert(key.to_owned()) {
+            self.order.push(key.to_owned());
+        }
+    }
 }
 
 impl<'a> Section<'a> {
@@ -22,7 +38,7 @@ impl<'a> Section<'a> {
         path: String,
         span: Range<usize>,
     ) -> Self {
-        Self { file, table, path, span, known: RefCell::new(Vec::new()) }
+        Self { file, table, path, span, known: RefCell::default() }
     }
 
     /// The file that the table is part of.
@@ -42,9 +58,7 @@ impl<'a> Section<'a> {
 
     /// The value of `key` if it is there; the key is known from now on.
     pub fn get(&self, key: &str) -> Option<Node<'a>> {
-        if !self.known.borrow().iter().any(|k| k == key) {
-            self.known.borrow_mut().push(key.to_owned());
-        }
+        self.known.borrow_mut().add(key);
         let (written, item) = self.table.get_key_value(key)?;
         Some(Node::from_item(self.file, item, join(&self.path, key), written.span()))
     }
@@ -142,7 +156,7 @@ impl<'a> Section<'a> {
             .expected(format!("the key \"{key}\""))
             .found("none");
         let known = self.known.borrow();
-        let strangers = self.table.iter().map(|(k, _)| k).filter(|k| !known.iter().any(|n| n == k));
+        let strangers = self.table.iter().map(|(k, _)| k).filter(|k| !known.set.contains(*k));
         match nearest(key, strangers) {
             Some(other) => e.advice(format!("is \"{other}\" a slip of the pen?")),
             None => e,
@@ -161,7 +175,7 @@ impl<'a> Section<'a> {
     pub fn finish(&self) -> Result<()> {
         let known = self.known.borrow();
         for (key, item) in self.table.iter() {
-            if known.iter().any(|k| k == key) {
+            if known.set.contains(key) {
                 continue;
             }
             let span = self.table.key(key).and_then(|k| k.span()).or_else(|| item.span());
@@ -169,7 +183,7 @@ impl<'a> Section<'a> {
                 .file
                 .error(ErrorKind::UnknownKey, &span.unwrap_or(0..0), &join(&self.path, key))
                 .found("an unknown key");
-            return Err(match suggestion(key, known.iter().map(String::as_str)) {
+            return Err(match suggestion(key, known.order.iter().map(String::as_str)) {
                 Some(advice) => e.advice(advice),
                 None => e.advice("no keys are known here"),
             });
