@@ -1,12 +1,15 @@
 //! Agreement with warp.sim 1.8.1 (see `data/warp/README.md`).
 
 mod common;
+#[path = "common/recording.rs"]
+mod recording;
 #[path = "common/warp.rs"]
 mod reference;
 
 use costate_dynamics::soft::{Element, Membrane, Tetrahedron, Warp, WarpDamping, WarpHinge};
 use costate_num::{Mat3, Vec3};
-use reference::{Scene, load, number, numbers, scene};
+use recording::{load, number, numbers};
+use reference::{Scene, scene};
 use serde_json::Value;
 
 fn vectors<const N: usize>(value: &Value) -> [Vec3<f64>; N] {

@@ -1,6 +1,4 @@
-//! Reading the recorded results of warp.sim and building the same scenes.
-
-use std::path::{Path, PathBuf};
+//! Building the scenes that warp.sim's recorded results are of.
 
 use costate_dynamics::rollout::{AdjointOptions, Gradient, Run};
 use costate_dynamics::{At, Constants, System};
@@ -11,37 +9,7 @@ use costate_model::{
 use serde_json::Value;
 
 use crate::common::States;
-
-/// The recording of that name: from the folder `warp` in `COSTATE_REFERENCE` where that is set,
-/// else from the copies kept here. A relative folder counts from the workspace.
-pub fn load(name: &str) -> Option<Value> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = match std::env::var_os("COSTATE_REFERENCE") {
-        Some(folder) => here.join("../..").join(PathBuf::from(folder)).join("warp"),
-        None => here.join("tests/data/warp"),
-    };
-    let path = folder.join(format!("{name}.json"));
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(_) if std::env::var_os("COSTATE_REFERENCE").is_none() => return None,
-        Err(error) => panic!("{}: {error}", path.display()),
-    };
-    Some(serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
-}
-
-/// All numbers in a nested array, in order.
-pub fn numbers(value: &Value) -> Vec<f64> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(numbers).collect(),
-        Value::Null => Vec::new(),
-        other => vec![other.as_f64().unwrap_or_else(|| panic!("{other} is no number"))],
-    }
-}
-
-/// One number.
-pub fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
-}
+use crate::recording::{number, numbers};
 
 fn stencils<const N: usize>(value: &Value) -> Vec<[u32; N]> {
     numbers(value).chunks(N).map(|c| std::array::from_fn(|i| c[i] as u32)).collect()
