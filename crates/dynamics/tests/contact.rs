@@ -393,3 +393,48 @@ fn contact_limits_the_step() {
     let rates = probe.force().contact_rates(&probe.c, &[10.0]).unwrap();
     assert!((rates.1 - 2.0 * 0.6 * 9.81 / 0.01).abs() < 1e-9, "{rates:?}");
 }
+
+/// The jump term of laws that jump, for contacts that close on every shape: the adjoint is that of
+/// the tangent, and the term is there.
+#[test]
+fn the_jump_term_has_its_adjoint() {
+    use costate_dynamics::rollout::{AdjointOptions, Run, Seeds};
+    for (i, shape) in SHAPES.into_iter().enumerate() {
+        for law in ["warp", "warp-shape", "smooth"] {
+            let (x, v) = cloud(7 + i as u64, 40);
+            let v = v.iter().map(|v| 3.0 * v).collect();
+            let mut model = scene(shape, law, Slip::Slope(20.0), &x, v)
+                .with("option.gravity", &[0.0; 3])
+                .and_then(|m| m.with("soft.p.radius", &[0.05]))
+                .unwrap();
+            model.options.timestep = 2e-3;
+            let mut run = |saltation: bool| {
+                model.options.saltation = saltation;
+                let system = System::new(&model).unwrap();
+                let theta = system.theta();
+                let c = system.derive(&theta).unwrap();
+                let observer = common::States { at: vec![60], dof: system.dof() };
+                let inputs = costate_model::Inputs::default();
+                let run = Run::new(&system, &c, &inputs);
+                let onsets = run.contact_report(60).unwrap().geoms[0].onsets;
+                assert!(onsets > 3, "{shape:?}: {onsets}");
+                let theta_dot: Vec<f64> = (0..theta.len()).map(|i| noise(3, i)).collect();
+                let c_dot = system.derive_pushforward(&theta, &c, &theta_dot);
+                let seeds = Seeds { columns: 1, c: c_dot, ..Seeds::default() };
+                let y_dot = run.sensitivities(&observer, &[], &seeds, &[]).unwrap().y_dot;
+                let y_bar: Vec<f64> = (0..y_dot.len()).map(|i| noise(4, i)).collect();
+                let mut loss = |y: &[f64]| (dot(y, &y_bar), y_bar.clone());
+                let options = AdjointOptions::default();
+                let gradient = run.gradient(&observer, &[], &options, &mut loss).unwrap();
+                let pulled = dot(&system.derive_pullback(&theta, &c, &gradient.c), &theta_dot);
+                let pushed = dot(&y_bar, &y_dot);
+                let size = dot(&y_dot, &y_dot).sqrt() * dot(&y_bar, &y_bar).sqrt();
+                assert!((pulled - pushed).abs() <= 1e-11 * size, "{shape:?} {law}");
+                y_dot
+            };
+            let (with, without) = (run(true), run(false));
+            let change: f64 = with.iter().zip(&without).map(|(a, b)| (a - b).abs()).sum();
+            assert_eq!(change > 1e-3, law != "smooth", "{shape:?} {law}: {change}");
+        }
+    }
+}

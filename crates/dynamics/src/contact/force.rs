@@ -25,10 +25,6 @@ pub(super) struct Contact<F, L> {
     kind: PhantomData<(F, L)>,
 }
 
-/// Entries of a vertex's geometry: its position, then pose and size.
-const PLACE: usize = 3 + POSE;
-/// Entries of a vertex's law: depth, normal 3, velocity 3, then the parameters.
-const LAW: usize = 7 + PARAMETERS;
 /// Relative slack of the cheap bounds, so that their rounding rules out no vertex that touches.
 const SLACK: f64 = 1e-12;
 
@@ -95,10 +91,11 @@ impl<F: Surface, L: ContactLaw> Contact<F, L> {
         })
     }
 
-    /// Finds the vertices that a cheap bound cannot rule out, in order.
-    fn near(&self, c: &[f64], pose: &Pose<f64>, x: &[f64], near: &mut Vec<u32>) {
+    /// Lists the vertices that a cheap bound cannot rule out, in order, at the start of `near`,
+    /// and returns how many they are.
+    fn near(&self, c: &[f64], pose: &Pose<f64>, x: &[f64], near: &mut Vec<u32>) -> usize {
         let radii = &c[RADII..RADII + self.vertices];
-        near.clear();
+        // One place more than vertices: every vertex is written, and kept by moving on.
         near.resize(self.vertices + 1, 0);
         let mut count = 0;
         let points = x.chunks_exact(3).zip(radii).enumerate();
@@ -121,7 +118,7 @@ impl<F: Surface, L: ContactLaw> Contact<F, L> {
                 }
             }
         }
-        near.truncate(count);
+        count
     }
 
     /// Depth of one vertex (negative above the surface) and the surface's normal.
@@ -146,40 +143,14 @@ impl<F: Surface, L: ContactLaw> Contact<F, L> {
         mut visit: impl FnMut(Touching),
     ) {
         let (pose, _) = plain(c);
-        self.near(c, &pose, x, near);
-        for &vertex in near.iter() {
+        let count = self.near(c, &pose, x, near);
+        for &vertex in &near[..count] {
             let vertex = vertex as usize;
             let (depth, normal) = self.place(c, &pose, x, vertex);
             if L::touches(depth) {
                 visit(Touching { vertex, depth, normal });
             }
         }
-    }
-
-    /// Derivatives of a·depth + b·normal by position, pose and size.
-    pub(super) fn place_gradient(
-        &self,
-        c: &[f64],
-        x: Vec3<f64>,
-        a: f64,
-        b: Vec3<f64>,
-    ) -> (Vec3<f64>, [f64; POSE]) {
-        type D = DualN<f64, PLACE>;
-        let mut pose = [D::zero(); POSE];
-        for (i, slot) in pose.iter_mut().enumerate() {
-            *slot = D::variable(c[i], 3 + i);
-        }
-        let x = Vec3::new(D::variable(x.x, 0), D::variable(x.y, 1), D::variable(x.z, 2));
-        let (distance, normal) = shapes::distance::<F, D>(x, &constants::pose(&pose));
-        let mut gradient = [0.0; PLACE];
-        for (i, slot) in gradient.iter_mut().enumerate() {
-            *slot =
-                b.x * normal.x.tangent[i] + b.y * normal.y.tangent[i] + b.z * normal.z.tangent[i]
-                    - a * distance.tangent[i];
-        }
-        let mut by_pose = [0.0; POSE];
-        by_pose.copy_from_slice(&gradient[3..]);
-        (Vec3::new(gradient[0], gradient[1], gradient[2]), by_pose)
     }
 }
 
@@ -263,37 +234,19 @@ impl<F: Surface, L: ContactLaw> Force for Contact<F, L> {
         adjoints: Adjoints,
         scratch: &mut Scratch,
     ) {
-        type D = DualN<f64, LAW>;
-        let mut parameters = [D::zero(); PARAMETERS];
-        for (i, slot) in parameters.iter_mut().enumerate() {
-            *slot = D::variable(c[POSE + i], 7 + i);
-        }
-        let parameters = constants::parameters(&parameters);
-        let variables = |v: Vec3<f64>, at: usize| {
-            Vec3::new(D::variable(v.x, at), D::variable(v.y, at + 1), D::variable(v.z, at + 2))
-        };
+        let (pose, parameters) = plain(c);
         self.for_touching(c, at.x, near_of(scratch), |t| {
             let i = t.vertex;
-            let push = laws::force::<L, D>(
-                D::variable(t.depth, 0),
-                variables(t.normal, 1),
-                variables(vec3(at.v, i), 4),
-                &parameters,
-                self.friction,
-            );
-            let l = vec3(lambda, i);
-            let mut w = [0.0; LAW];
-            for (j, slot) in w.iter_mut().enumerate() {
-                *slot = l.x * push.x.tangent[j] + l.y * push.y.tangent[j] + l.z * push.z.tangent[j];
-            }
-            let by_normal = Vec3::new(w[1], w[2], w[3]);
-            let (by_x, by_pose) = self.place_gradient(c, vec3(at.x, i), w[0], by_normal);
+            let (v, l) = (vec3(at.v, i), vec3(lambda, i));
+            let g = laws::force_gradient::<L>(t.depth, t.normal, v, &parameters, self.friction, l);
+            let (by_x, by_pose) =
+                shapes::distance_gradient::<F>(vec3(at.x, i), &pose, -g.depth, g.normal);
             add3(adjoints.x, i, by_x);
-            add3(adjoints.v, i, Vec3::new(w[4], w[5], w[6]));
-            for (bar, g) in adjoints.c.iter_mut().zip(by_pose.iter().chain(&w[7..])) {
+            add3(adjoints.v, i, g.velocity);
+            for (bar, g) in adjoints.c.iter_mut().zip(by_pose.iter().chain(&g.parameters)) {
                 *bar += g;
             }
-            adjoints.c[RADII + i] += w[0];
+            adjoints.c[RADII + i] += g.depth;
         });
     }
 
@@ -311,12 +264,14 @@ impl<F: Surface, L: ContactLaw> Force for Contact<F, L> {
             *slot = D::variable(c[POSE + i], 1 + i);
         }
         let parameters = constants::parameters(&parameters);
+        let (pose, _) = plain(c);
         self.for_touching(c, at.x, &mut Vec::new(), |t| {
             let mut g = L::energy(D::variable(t.depth, 0), &parameters).tangent;
             for slot in &mut g {
                 *slot *= weight;
             }
-            let (by_x, by_pose) = self.place_gradient(c, vec3(at.x, t.vertex), g[0], Vec3::zero());
+            let (by_x, by_pose) =
+                shapes::distance_gradient::<F>(vec3(at.x, t.vertex), &pose, -g[0], Vec3::zero());
             add3(adjoints.x, t.vertex, by_x);
             for (bar, g) in adjoints.c.iter_mut().zip(by_pose.iter().chain(&g[1..])) {
                 *bar += g;
@@ -329,13 +284,22 @@ impl<F: Surface, L: ContactLaw> Force for Contact<F, L> {
     /// own weight where the slope grows with the load.
     fn contact_rates(&self, c: &[f64], inverse_mass: &[f64]) -> Option<(f64, f64, String)> {
         let (_, p) = plain(c);
-        let mut rates = (0.0f64, 0.0f64);
+        let (mut stiffness, mut damping, mut slip) = (0.0f64, 0.0f64, 0.0f64);
         for &w in inverse_mass.iter().take(self.vertices).filter(|w| **w > 0.0) {
             let slope = self.friction.slope(p.friction, c[GRAVITY] / w, p.slip);
-            rates.0 = rates.0.max(p.stiffness * w);
-            rates.1 = rates.1.max(p.damping.max(slope) * w);
+            stiffness = stiffness.max(p.stiffness * w);
+            damping = damping.max(p.damping * w);
+            slip = slip.max(slope * w);
         }
-        Some((rates.0, rates.1, self.label.clone()))
+        let rate = damping.max(slip);
+        let what = if rate < stiffness.sqrt() {
+            "stiffness"
+        } else if slip > damping {
+            "friction"
+        } else {
+            "damping"
+        };
+        Some((stiffness, rate, format!("the {what} of {}", self.label)))
     }
 
     fn onset(&self) -> Option<&dyn OnsetForce> {

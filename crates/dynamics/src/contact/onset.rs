@@ -155,10 +155,12 @@ impl<F: Surface, L: ContactLaw> OnsetForce for Contact<F, L> {
         x_bar: &mut [f64],
         c_bar: &mut [f64],
     ) {
+        let (pose, _) = plain(c);
         self.for_onsets(c, step, |vertex, rate| {
             let depth_bar = rate.dot(vec3(v_bar, vertex));
             let x = vec3(step.end.x, vertex);
-            let (by_x, by_pose) = self.place_gradient(c, x, depth_bar, Vec3::zero());
+            let (by_x, by_pose) =
+                shapes::distance_gradient::<F>(x, &pose, -depth_bar, Vec3::zero());
             add3(x_bar, vertex, by_x);
             for (bar, g) in c_bar[..POSE].iter_mut().zip(by_pose) {
                 *bar += g;

@@ -1,6 +1,6 @@
 //! Coulomb friction, regularised at small slip.
 
-use costate_num::{Scalar, Vec3};
+use costate_num::Scalar;
 
 /// How the friction force grows from zero with slip speed s up to Coulomb's bound B = μ N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,30 +17,27 @@ pub enum Friction {
 }
 
 impl Friction {
-    /// Friction force on a vertex that slips at `slip` (tangential velocity, m/s) under the bound
-    /// `bound` ≥ 0 (N); `value` is s₀ or k_f.
+    /// Force over slip speed, N s/m: the friction force is −slip times this. `speed` = |slip|,
+    /// `bound` = B ≥ 0; `value` is s₀ or k_f.
     #[inline(always)]
-    pub fn force<S: Scalar>(self, slip: Vec3<S>, bound: S, value: S) -> Vec3<S> {
-        let speed = slip.norm();
+    pub fn factor<S: Scalar>(self, speed: S, bound: S, value: S) -> S {
         let at_rest = speed.equals(S::zero());
         let safe = S::select(at_rest, S::one(), speed);
         match self {
             Self::SlipSpeed => {
                 let inverse = value.recip();
-                let growing = inverse.scale(2.0) - speed * inverse * inverse;
-                let factor = S::select(speed.lt(value), growing, safe.recip());
-                slip * -(bound * factor)
+                let growing = bound * (inverse.scale(2.0) - speed * inverse * inverse);
+                S::select(speed.lt(value), growing, bound / safe)
             }
             Self::Slope => {
                 // A bound whose reciprocal would overflow counts as none.
                 let grows = (value * speed).lt(bound.scale(2.0)) & bound.gt(S::splat(1e-300));
                 let ratio = value * speed / S::select(grows, bound, S::one()).scale(4.0);
-                let growing = value * (S::one() - ratio);
-                slip * -S::select(grows, growing, bound / safe)
+                S::select(grows, value * (S::one() - ratio), bound / safe)
             }
             Self::SharpSlope => {
                 let sticks = (value * speed).le(bound);
-                slip * -S::select(sticks, value, bound / safe)
+                S::select(sticks, value, bound / safe)
             }
         }
     }

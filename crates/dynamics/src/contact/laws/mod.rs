@@ -10,7 +10,7 @@ pub use smooth::Smooth;
 pub use warp::Warp;
 pub use warp_shape::WarpShape;
 
-use costate_num::{Scalar, Vec3};
+use costate_num::{DualN, Scalar, Vec3};
 
 /// Parameters of a contact.
 #[derive(Clone, Copy, Debug)]
@@ -71,5 +71,68 @@ pub fn force<L: ContactLaw, S: Scalar>(
     let speed = normal.dot(velocity);
     let push = L::push(depth, -speed, p);
     let slip = velocity - normal * speed;
-    normal * push.normal + friction.force(slip, p.friction * push.load, p.slip)
+    let factor = friction.factor(slip.norm(), p.friction * push.load, p.slip);
+    normal * push.normal - slip * factor
+}
+
+/// Derivatives of λ·f for the force f of [`force`].
+#[derive(Clone, Copy, Debug)]
+pub struct ForceGradient {
+    /// By the depth.
+    pub depth: f64,
+    /// By the normal.
+    pub normal: Vec3<f64>,
+    /// By the velocity.
+    pub velocity: Vec3<f64>,
+    /// By stiffness, damping, friction, slip and ramp.
+    pub parameters: [f64; 5],
+}
+
+/// Derivatives of λ·f: the chain rule over [`ContactLaw::push`] and [`Friction::factor`], each by
+/// dual directions.
+pub fn force_gradient<L: ContactLaw>(
+    depth: f64,
+    normal: Vec3<f64>,
+    velocity: Vec3<f64>,
+    p: &ContactParameters<f64>,
+    friction: Friction,
+    lambda: Vec3<f64>,
+) -> ForceGradient {
+    type D = DualN<f64, 5>;
+    let constant = D::constant(0.0);
+    let speed = normal.dot(velocity);
+    let parameters = ContactParameters {
+        stiffness: D::variable(p.stiffness, 2),
+        damping: D::variable(p.damping, 3),
+        // The normal force does not read these.
+        friction: constant,
+        slip: constant,
+        ramp: D::variable(p.ramp, 4),
+    };
+    let push = L::push(D::variable(depth, 0), D::variable(-speed, 1), &parameters);
+
+    let slip = velocity - normal * speed;
+    let (along, slip_speed) = slip.normalize();
+    let factor = friction.factor::<DualN<f64, 3>>(
+        DualN::variable(slip_speed, 0),
+        DualN::variable(p.friction * push.load.value, 1),
+        DualN::variable(p.slip, 2),
+    );
+    let brake = -lambda.dot(slip);
+    let [by_speed, by_bound, by_slip] = factor.tangent;
+    let (by_bound, by_slip) = (brake * by_bound, brake * by_slip);
+    let slip_bar = along * (brake * by_speed) - lambda * factor.value;
+
+    let mut by_push = [0.0; 5];
+    for (i, slot) in by_push.iter_mut().enumerate() {
+        *slot = lambda.dot(normal) * push.normal.tangent[i]
+            + by_bound * p.friction * push.load.tangent[i];
+    }
+    let speed_bar = -slip_bar.dot(normal) - by_push[1];
+    ForceGradient {
+        depth: by_push[0],
+        normal: lambda * push.normal.value - slip_bar * speed + velocity * speed_bar,
+        velocity: slip_bar + normal * speed_bar,
+        parameters: [by_push[2], by_push[3], by_bound * push.load.value, by_slip, by_push[4]],
+    }
 }

@@ -10,7 +10,7 @@ pub use cuboid::Cuboid;
 pub use plane::Plane;
 pub use sphere::Sphere;
 
-use costate_num::{Quat, Scalar, Vec3};
+use costate_num::{DualN, Quat, Scalar, Vec3};
 
 /// A shape in its own frame.
 pub trait Surface: Send + Sync + 'static {
@@ -46,4 +46,49 @@ pub fn distance<F: Surface, S: Scalar>(x: Vec3<S>, pose: &Pose<S>) -> (S, Vec3<S
     let local = pose.quat.conjugate().rotate(x - pose.pos);
     let (d, n) = F::distance(local, &pose.size);
     (d, pose.quat.rotate(n))
+}
+
+/// Derivatives of a·φ + b·n for the distance φ and the normal n of [`distance`]: by the point, and
+/// by position, quaternion (not normalised here) and size of the pose.
+pub fn distance_gradient<F: Surface>(
+    x: Vec3<f64>,
+    pose: &Pose<f64>,
+    a: f64,
+    b: Vec3<f64>,
+) -> (Vec3<f64>, [f64; 10]) {
+    type D = DualN<f64, 6>;
+    let inverse = pose.quat.conjugate();
+    let arm = x - pose.pos;
+    let p = inverse.rotate(arm);
+    let p = Vec3::new(D::variable(p.x, 0), D::variable(p.y, 1), D::variable(p.z, 2));
+    let mut size = [D::zero(); 3];
+    for (i, slot) in size.iter_mut().enumerate() {
+        *slot = D::variable(pose.size[i], 3 + i);
+    }
+    let (d, n) = F::distance(p, &size);
+    let b_local = inverse.rotate(b);
+    let mut g = [0.0; 6];
+    for (i, slot) in g.iter_mut().enumerate() {
+        *slot = a * d.tangent[i]
+            + b_local.x * n.x.tangent[i]
+            + b_local.y * n.y.tangent[i]
+            + b_local.z * n.z.tangent[i];
+    }
+    let by_local = Vec3::new(g[0], g[1], g[2]);
+    let by_x = pose.quat.rotate(by_local);
+    // The quaternion turns the normal out and, conjugated, the arm in.
+    let (out_w, out_v) =
+        rotation_gradient(pose.quat, Vec3::new(n.x.value, n.y.value, n.z.value), b);
+    let (in_w, in_v) = rotation_gradient(inverse, arm, by_local);
+    let by_v = out_v - in_v;
+    let by_pose =
+        [-by_x.x, -by_x.y, -by_x.z, out_w + in_w, by_v.x, by_v.y, by_v.z, g[3], g[4], g[5]];
+    (by_x, by_pose)
+}
+
+/// Derivatives of b·rotate(q, p) = b·(p + 2 w u×p + 2 u×(u×p)) by w and u, q = (w, u).
+fn rotation_gradient(q: Quat<f64>, p: Vec3<f64>, b: Vec3<f64>) -> (f64, Vec3<f64>) {
+    let t = q.v.cross(p);
+    let by_v = p.cross(b) * q.w + t.cross(b) + p.cross(b.cross(q.v));
+    (2.0 * b.dot(t), by_v * 2.0)
 }
