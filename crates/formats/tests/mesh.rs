@@ -299,8 +299,7 @@ fn vtk_with_every_kind_of_data() {
     let mesh = Mesh::parse("a.vtk", text.as_bytes()).unwrap();
     assert_eq!((mesh.tetrahedra.len(), mesh.triangles.len()), (1, 1));
     assert_eq!(mesh.tetrahedron_sources[0].line, 16);
-    // Two points in a line: no line is better than a wrong one.
-    assert_eq!(mesh.vertex_sources[0].line, 0);
+    assert_eq!(mesh.vertex_sources.iter().map(|s| s.line).collect::<Vec<_>>(), [10, 10, 11, 11]);
     assert_eq!(mesh.group("part=7").unwrap().tetrahedra, [0]);
     assert_eq!(mesh.group("part=8").unwrap().vertices, [0, 1, 2]);
 }

@@ -13,7 +13,7 @@ impl Reader<'_> {
     pub(super) fn build(self, file: &Path) -> Result<Mesh> {
         let Self { data, points, cells, types, groupings, .. } = self;
         let missing = |what: &str| data.cursor.truncated(what);
-        let (points, first_line) = points.ok_or_else(|| missing("the section POINTS"))?;
+        let (points, lines) = points.ok_or_else(|| missing("the section POINTS"))?;
         let cells = cells.ok_or_else(|| missing("the section CELLS"))?;
         let types = types.ok_or_else(|| missing("the section CELL_TYPES"))?;
         let fail = |kind| Error::new(kind).in_file(file);
@@ -24,13 +24,8 @@ impl Reader<'_> {
                 .found(format!("{}", types.len())));
         }
         let mut builder = Builder::new(file);
-        // The format knows lines of any length; one point per line is what writers do. Where it
-        // is another layout the line would be wrong, so none is given unless the cells fit.
-        let one_per_line = cells.lines.first().is_some_and(|&l| {
-            first_line > 0 && l as usize >= first_line as usize + points.len() / 3
-        });
         for (i, p) in points.chunks_exact(3).enumerate() {
-            let line = if one_per_line { first_line + i as u32 } else { 0 };
+            let line = lines.get(i).copied().unwrap_or(0);
             builder.vertex([p[0], p[1], p[2]], Source { line, number: i as u64 });
         }
         let mut elements = Vec::with_capacity(types.len());

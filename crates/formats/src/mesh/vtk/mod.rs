@@ -46,7 +46,8 @@ struct Reader<'a> {
     data: Data<'a>,
     /// Version 5: CELLS as offsets and connectivity.
     new_layout: bool,
-    points: Option<(Vec<f64>, u32)>,
+    /// Coordinates, and in ASCII the line of each point.
+    points: Option<(Vec<f64>, Vec<u32>)>,
     cells: Option<Cells>,
     types: Option<Vec<i64>>,
     /// Integer cell arrays by name.
@@ -220,9 +221,22 @@ impl<'a> Reader<'a> {
     fn read_points(&mut self, line: Token<'_>, w: &[&[u8]]) -> Result<()> {
         let n = count(w.get(1)).ok_or_else(|| self.data.syntax(line, "POINTS n type"))?;
         let kind = self.type_of(line, w.get(2))?;
-        let first = if self.data.binary { 0 } else { line.line as u32 + 1 };
-        let points = self.data.reals(n.saturating_mul(3), kind, "coordinates of points")?;
-        self.points = Some((points, first));
+        const WHAT: &str = "coordinates of points";
+        if self.data.binary {
+            let points = self.data.reals(n.saturating_mul(3), kind, WHAT)?;
+            self.points = Some((points, Vec::new()));
+            return Ok(());
+        }
+        let room = self.data.cursor.plausible(n, 6);
+        let mut points = Vec::with_capacity(3 * room);
+        let mut lines = Vec::with_capacity(room);
+        for _ in 0..n {
+            points.push(self.data.cursor.number(WHAT)?);
+            lines.push(self.data.cursor.line() as u32);
+            points.push(self.data.cursor.number(WHAT)?);
+            points.push(self.data.cursor.number(WHAT)?);
+        }
+        self.points = Some((points, lines));
         Ok(())
     }
 
