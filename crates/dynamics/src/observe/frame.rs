@@ -1,8 +1,8 @@
 //! The frame of a measuring system, applied to an observation.
 
-use costate_num::{DualN, Quat, Scalar, Vec3};
+use costate_num::{DualN, Mat3, Quat, Vec3};
 
-use super::local::{Local, Moment};
+use super::local::{Block, Local};
 
 /// How an observation's components change with the frame they are measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,56 +29,108 @@ pub(super) struct FramePlace {
     pub scale: usize,
 }
 
-fn transform<S: Scalar>(kind: Kind, value: Vec3<S>, rotation: Vec3<S>, scale: S) -> Vec3<S> {
-    let turn = Quat::from_rotation_vector(rotation);
-    match kind {
-        Kind::Position | Kind::Displacement => turn.rotate(value) * scale,
-        Kind::Vector => turn.rotate(value),
-        Kind::Length => value * scale,
-        Kind::Orientation => turn.product(Quat::from_rotation_vector(value)).to_rotation_vector(),
-        Kind::Invariant => value,
-    }
+/// A frame at given parameters: its turn R and the derivatives of R by the rotation vector.
+pub(super) struct FrameNow {
+    place: FramePlace,
+    turn: Mat3<f64>,
+    turn_slopes: [Mat3<f64>; 3],
+    rotation: Vec3<f64>,
+    translation: Vec3<f64>,
+    scale: f64,
+}
+
+type D = DualN<f64, 6>;
+
+fn seed(v: Vec3<f64>, first: usize) -> Vec3<D> {
+    Vec3::new(D::variable(v.x, first), D::variable(v.y, first + 1), D::variable(v.z, first + 2))
+}
+
+fn rows(m: Mat3<f64>) -> Block {
+    let r = m.to_rows();
+    [[r[0], r[1], r[2]], [r[3], r[4], r[5]], [r[6], r[7], r[8]]]
 }
 
 impl FramePlace {
-    /// Replaces an observation in the model's frame by the same in this one.
-    pub fn apply(&self, kind: Kind, at: &Moment, inner: &Local, out: &mut Local) {
-        let p = at.at.p;
+    /// The frame at the parameters `p`.
+    pub fn now(&self, p: &[f64]) -> FrameNow {
         let vec3 = |i: usize| Vec3::new(p[i], p[i + 1], p[i + 2]);
-        let variable = |v: Vec3<f64>, i: usize| {
-            let [x, y, z] = v.to_array();
-            Vec3::new(
-                DualN::<f64, 7>::variable(x, i),
-                DualN::variable(y, i + 1),
-                DualN::variable(z, i + 2),
-            )
-        };
-        let image = transform(
-            kind,
-            variable(Vec3::from_array(inner.value), 0),
-            variable(vec3(self.rotation), 3),
-            DualN::variable(p[self.scale], 6),
-        )
-        .to_array();
-        for a in 0..3 {
-            out.value[a] = image[a].value;
-            if kind == Kind::Position {
-                out.value[a] += p[self.translation + a];
+        let rotation = vec3(self.rotation);
+        let turn = Quat::from_rotation_vector(seed(rotation, 0)).to_matrix().to_rows();
+        FrameNow {
+            place: *self,
+            turn: Mat3::from_rows(turn.map(|x| x.value)),
+            turn_slopes: [0, 1, 2].map(|k: usize| Mat3::from_rows(turn.map(|x| x.tangent[k]))),
+            rotation,
+            translation: vec3(self.translation),
+            scale: p[self.scale],
+        }
+    }
+}
+
+impl FrameNow {
+    /// Replaces an observation in the model's frame by the same in this one.
+    pub fn apply(&self, kind: Kind, derivatives: bool, inner: &Local, out: &mut Local) {
+        let value = Vec3::from_array(inner.value);
+        match kind {
+            Kind::Position => {
+                self.linear(self.scale, derivatives, inner, out);
+                out.value = (Vec3::from_array(out.value) + self.translation).to_array();
+                if derivatives {
+                    let columns = rows(Mat3::identity());
+                    self.push(self.place.translation, columns, out);
+                    self.push_scale(self.turn.apply(value), out);
+                }
             }
-        }
-        if !at.derivatives {
-            return;
-        }
-        let slope = |i: usize| [0, 1, 2].map(|a: usize| image[a].tangent[i]);
-        out.chain(&[0, 1, 2].map(|a: usize| [0, 1, 2].map(|b: usize| image[a].tangent[b])), inner);
-        for a in 0..3 {
-            out.p.push(((self.rotation + a) as u32, slope(3 + a)));
-            if kind == Kind::Position {
-                let mut unit = [0.0; 3];
-                unit[a] = 1.0;
-                out.p.push(((self.translation + a) as u32, unit));
+            Kind::Displacement => {
+                self.linear(self.scale, derivatives, inner, out);
+                if derivatives {
+                    self.push_scale(self.turn.apply(value), out);
+                }
             }
+            Kind::Vector => self.linear(1.0, derivatives, inner, out),
+            Kind::Length => {
+                out.value = (value * self.scale).to_array();
+                if derivatives {
+                    out.chain(&rows(Mat3::identity() * self.scale), inner);
+                    self.push_scale(value, out);
+                }
+            }
+            Kind::Orientation => self.orientation(derivatives, inner, out),
+            Kind::Invariant => out.clone_from(inner),
         }
-        out.p.push((self.scale as u32, slope(6)));
+    }
+
+    /// `factor` R x.
+    fn linear(&self, factor: f64, derivatives: bool, inner: &Local, out: &mut Local) {
+        let value = Vec3::from_array(inner.value);
+        let matrix = self.turn * factor;
+        out.value = matrix.apply(value).to_array();
+        if derivatives {
+            out.chain(&rows(matrix), inner);
+            let columns = self.turn_slopes.map(|m| (m.apply(value) * factor).to_array());
+            self.push(self.place.rotation, columns, out);
+        }
+    }
+
+    /// The rotation vector of R times the turn of another one.
+    fn orientation(&self, derivatives: bool, inner: &Local, out: &mut Local) {
+        let turn = Quat::from_rotation_vector(seed(self.rotation, 3));
+        let inner_turn = Quat::from_rotation_vector(seed(Vec3::from_array(inner.value), 0));
+        let image = turn.product(inner_turn).to_rotation_vector().to_array();
+        out.value = image.map(|x| x.value);
+        if derivatives {
+            out.chain(&image.map(|x| [x.tangent[0], x.tangent[1], x.tangent[2]]), inner);
+            let columns = [3, 4, 5].map(|k: usize| image.map(|x| x.tangent[k]));
+            self.push(self.place.rotation, columns, out);
+        }
+    }
+
+    /// Derivatives by three parameters from `first` on.
+    fn push(&self, first: usize, columns: [[f64; 3]; 3], out: &mut Local) {
+        out.p.extend(columns.iter().enumerate().map(|(k, slope)| ((first + k) as u32, *slope)));
+    }
+
+    fn push_scale(&self, slope: Vec3<f64>, out: &mut Local) {
+        out.p.push((self.place.scale as u32, slope.to_array()));
     }
 }

@@ -6,7 +6,7 @@ use costate_model::Leaves;
 use costate_num::Vec3;
 
 use super::compile::{Compiled, compile};
-use super::frame::FramePlace;
+use super::frame::{FrameNow, FramePlace};
 use super::hermite::Blend;
 use super::local::{Local, Moment};
 use super::schedule::ClockSchedule;
@@ -97,29 +97,40 @@ impl SignalObserver {
         &self,
         at: Interval<'a>,
         derivatives: bool,
-        mut visit: impl FnMut(usize, Option<usize>, &Moment<'a>),
+        mut visit: impl FnMut(usize, Option<usize>, &Moment<'a>, &[FrameNow]),
     ) {
         let h = self.timestep;
+        let mut frames = Vec::new();
         for schedule in &self.schedules {
             let (range, offset) = schedule.instants(h, at.p, at.step);
             for i in range {
+                if frames.is_empty() {
+                    frames.extend(self.frames.iter().map(|frame| frame.now(at.p)));
+                }
                 let tau = schedule.instants[i].time + offset - at.step as f64 * h;
                 let moment = Moment { at, blend: Blend::new(h, tau), derivatives };
-                visit(schedule.base + i, schedule.offset, &moment);
+                visit(schedule.base + i, schedule.offset, &moment, &frames);
             }
         }
     }
 
     /// Evaluates a job; `scratch` is working memory.
-    fn evaluate(&self, job: &Job, at: &Moment, out: &mut Local, scratch: &mut Local) {
+    fn evaluate(
+        &self,
+        job: &Job,
+        at: &Moment,
+        frames: &[FrameNow],
+        out: &mut Local,
+        scratch: &mut Local,
+    ) {
         let observation = &self.observations[job.observation as usize];
         out.clear();
-        match self.frames.get(job.frame as usize) {
+        match frames.get(job.frame as usize) {
             None => observation.observable.evaluate(at, out),
             Some(frame) => {
                 scratch.clear();
                 observation.observable.evaluate(at, scratch);
-                frame.apply(observation.kind, at, scratch, out);
+                frame.apply(observation.kind, at.derivatives, scratch, out);
             }
         }
     }
@@ -144,14 +155,14 @@ impl Observer for SignalObserver {
 
     fn observe(&self, at: Interval, y: &mut [f64]) {
         let (mut local, mut scratch) = (Local::default(), Local::default());
-        self.for_instants(at, false, |instant, _, moment| {
+        self.for_instants(at, false, |instant, _, moment, frames| {
             for sample in slice(&self.samples, &self.instant_samples[instant]) {
                 let signal = &self.signals[self.sample_signals[sample as usize] as usize];
                 y[sample as usize] = at.p[signal.scale] * signal.constant + at.p[signal.bias];
             }
             let jobs = &self.instant_jobs[instant];
             for job in &self.jobs[jobs.start as usize..jobs.end as usize] {
-                self.evaluate(job, moment, &mut local, &mut scratch);
+                self.evaluate(job, moment, frames, &mut local, &mut scratch);
                 for used in slice(&self.uses, &job.uses) {
                     let scale = at.p[self.signals[used.signal as usize].scale];
                     y[used.sample as usize] +=
@@ -167,7 +178,7 @@ impl Observer for SignalObserver {
             if tangents.p.is_empty() { 0.0 } else { tangents.p[k * p_len + i] }
         };
         let (mut local, mut scratch) = (Local::default(), Local::default());
-        self.for_instants(at, true, |instant, offset, moment| {
+        self.for_instants(at, true, |instant, offset, moment, frames| {
             for sample in slice(&self.samples, &self.instant_samples[instant]) {
                 let signal = &self.signals[self.sample_signals[sample as usize] as usize];
                 for k in 0..tangents.columns {
@@ -177,7 +188,7 @@ impl Observer for SignalObserver {
             }
             let jobs = &self.instant_jobs[instant];
             for job in &self.jobs[jobs.start as usize..jobs.end as usize] {
-                self.evaluate(job, moment, &mut local, &mut scratch);
+                self.evaluate(job, moment, frames, &mut local, &mut scratch);
                 let rate = match offset {
                     Some(_) => local.rate(moment),
                     None => Vec3::zero(),
@@ -201,7 +212,7 @@ impl Observer for SignalObserver {
 
     fn pullback(&self, at: Interval, y_bar: &[f64], mut adjoints: IntervalAdjoints) {
         let (mut local, mut scratch) = (Local::default(), Local::default());
-        self.for_instants(at, true, |instant, offset, moment| {
+        self.for_instants(at, true, |instant, offset, moment, frames| {
             for sample in slice(&self.samples, &self.instant_samples[instant]) {
                 let signal = &self.signals[self.sample_signals[sample as usize] as usize];
                 adjoints.p[signal.scale] += y_bar[sample as usize] * signal.constant;
@@ -212,7 +223,7 @@ impl Observer for SignalObserver {
                 if slice(&self.uses, &job.uses).all(|used| y_bar[used.sample as usize] == 0.0) {
                     continue;
                 }
-                self.evaluate(job, moment, &mut local, &mut scratch);
+                self.evaluate(job, moment, frames, &mut local, &mut scratch);
                 let mut g = [0.0; 3];
                 for used in slice(&self.uses, &job.uses) {
                     let scale = self.signals[used.signal as usize].scale;

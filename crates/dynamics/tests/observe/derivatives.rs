@@ -189,3 +189,41 @@ fn samples_before_the_start() {
     }
     Bench::new(&model(), &set, 0).check(3);
 }
+
+/// Everything in one place and at rest, or on one line: no direction, no plane, no distance.
+#[test]
+fn derivatives_are_finite_where_directions_vanish() {
+    let about = Some([0.0, 1.0, 0.0]);
+    let axis = [0.0, 0.0, 1.0];
+    let (from, to) = (vertex(1), vertex(4));
+    let observations = [
+        Observation::Position(marker()),
+        Observation::Velocity(marker()),
+        Observation::Distance(vertex(1), marker()),
+        Observation::Angle(vertex(1), vertex(4), marker()),
+        Observation::AxisAngle { from: from.clone(), to: to.clone(), axis, about: None },
+        Observation::AxisAngle { from, to, axis, about },
+        Observation::Orientation(vertex(4), vertex(5), vertex(7)),
+    ];
+    for observation in &observations {
+        let bench = Bench::new(&model(), &set(observation), 3);
+        let n = bench.system.dof();
+        for line in [0.0, 1.0] {
+            let mut z = bench.disturbed(&mut Random(2));
+            for start in [0, 2 * n] {
+                for i in 0..n / 3 {
+                    let place = [0.0, 0.0, 0.2 + line * 0.01 * i as f64];
+                    z[start + 3 * i..start + 3 * i + 3].copy_from_slice(&place);
+                }
+            }
+            z[n..2 * n].fill(0.0);
+            z[3 * n..4 * n].fill(0.0);
+            let y = bench.observe(&z);
+            let tangent = bench.pushforward(&z, &[Random(3).fill(z.len())]).concat();
+            let adjoint = bench.pullback(&z, &Random(4).fill(y.len()));
+            for part in [&y, &tangent, &adjoint] {
+                assert!(part.iter().all(|x| x.is_finite()), "{observation:?} {part:?}");
+            }
+        }
+    }
+}
