@@ -258,6 +258,20 @@ fn other_views_replace_key_and_value() {
 }
 
 #[test]
+fn orientations_replace_what_gave_them() {
+    let text = "[soft.b]\nvertices = [[0, 0, 0]]\nvertex_mass = 1\n\
+                rotation = { axis = [0, 0, 1], degrees = 90 } # turned\n\
+                [geom.g]\ntype = \"plane\"\nnormal = [0, 0.1, 1] # a slope\n";
+    let scene = scene(text);
+    let model = scene.model.with("geom.g.quat", &[1.0, 0.0, 0.25, 0.0]).unwrap();
+    let model = model.with("soft.b.rotation", &[1.0, 0.0, 0.0, 0.5]).unwrap();
+    let wanted = text
+        .replace("normal = [0, 0.1, 1]", "quat = [1.0, 0.0, 0.25, 0.0]")
+        .replace("{ axis = [0, 0, 1], degrees = 90 }", "[1.0, 0.0, 0.0, 0.5]");
+    assert_eq!(written(&scene, &model), format!("costate = 1\n{wanted}"));
+}
+
+#[test]
 fn what_a_scene_cannot_hold_is_refused() {
     let scene = beam();
     let mut rest = scene.model.get("soft.beam.rest_position").unwrap().to_vec();

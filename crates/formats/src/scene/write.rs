@@ -30,7 +30,10 @@ impl Scene {
                 Ok(old) if same(old, leaf) => {}
                 Ok(_) => match locate::leaf(&self.file, &leaf.path) {
                     Some(node) => set(&mut patch, &node, leaf)?,
-                    None => inserts.add(&self.file, leaf)?,
+                    None => match normal_of(&self.file, &leaf.path) {
+                        Some(normal) => replace(&mut patch, &normal, "quat", leaf)?,
+                        None => inserts.add(&self.file, leaf)?,
+                    },
                 },
                 Err(_) => self.set_view(&mut patch, leaf)?,
             }
@@ -69,10 +72,7 @@ impl Scene {
                     .found(node.described())
                     .advice("identify the density instead of the mass"));
             }
-            check_one_line(&node)?;
-            patch.set_text(node.key_span(), new.to_owned());
-            patch.set_text(node.span(), value_text(leaf));
-            return Ok(());
+            return replace(patch, &node, new, leaf);
         }
         Err(Error::new(ErrorKind::UnknownName)
             .in_file(self.file.path())
@@ -161,6 +161,20 @@ fn set(patch: &mut Patch, node: &Node<'_>, leaf: &Leaf) -> Result<()> {
     check_one_line(node)?;
     patch.set_text(node.span(), value_text(leaf));
     Ok(())
+}
+
+/// Puts another key with the values of a leaf in the place of a key and its value.
+fn replace(patch: &mut Patch, node: &Node<'_>, key: &str, leaf: &Leaf) -> Result<()> {
+    check_one_line(node)?;
+    patch.set_text(node.key_span(), key.to_owned());
+    patch.set_text(node.span(), value_text(leaf));
+    Ok(())
+}
+
+/// The normal that says a plane's orientation where the leaf is its quaternion.
+fn normal_of<'a>(file: &'a TomlFile, path: &str) -> Option<Node<'a>> {
+    let plane = path.strip_prefix("geom.")?.strip_suffix(".quat")?;
+    locate::leaf(file, &format!("geom.{plane}.normal"))
 }
 
 /// A table with a header of its own is no value that an array could replace.

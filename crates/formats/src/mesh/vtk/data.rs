@@ -82,15 +82,8 @@ impl<'a> Data<'a> {
         self.cursor.take(bytes.unwrap_or(usize::MAX), what)
     }
 
-    /// Reads `count` numbers as `f64`; they must be finite.
+    /// Reads `count` binary numbers as `f64`; they must be finite.
     pub fn reals(&mut self, count: usize, kind: Type, what: &str) -> Result<Vec<f64>> {
-        if !self.binary {
-            let mut values = Vec::with_capacity(self.cursor.plausible(count, 2));
-            for _ in 0..count {
-                values.push(self.cursor.number(what)?);
-            }
-            return Ok(values);
-        }
         if kind.is_integer() {
             // Coordinates as integers: exact in f64 up to 2^53.
             return Ok(self.integers(count, kind, what)?.into_iter().map(|i| i as f64).collect());
