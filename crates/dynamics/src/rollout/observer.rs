@@ -58,8 +58,9 @@ pub struct IntervalAdjoints<'a> {
 
 /// A fixed list of observed values y, each a function of one interval of a motion.
 ///
-/// Which values belong to which interval is fixed before a run (by the nominal sample times), so
-/// that y is a smooth function of everything else.
+/// For given parameters p every value belongs to exactly one interval: that of its time, shifted by
+/// a clock offset where there is one. Which values there are, and how many steps a run makes, is
+/// fixed before it.
 pub trait Observer: Send + Sync {
     /// Number of observed values.
     fn len(&self) -> usize;
@@ -73,7 +74,7 @@ pub trait Observer: Send + Sync {
     fn parameters_len(&self) -> usize {
         0
     }
-    /// Whether any value belongs to interval `step`.
+    /// Whether a value may belong to interval `step`, whatever p is.
     fn reads(&self, step: usize) -> bool;
     /// Writes the values of this interval into `y`.
     fn observe(&self, at: Interval, y: &mut [f64]);
