@@ -41,9 +41,13 @@ impl Light {
         if facing > 0.0 {
             let lit = self.lit(p, n);
             light += LAMP * facing * lit;
-            let half = (self.to_lamp - p.normalize().0).normalize().0;
-            let mut power = (n.dot(half) as f32).max(0.0);
-            for _ in 0..5 {
+            // The cosine between the normal and the direction half-way between lamp and viewer,
+            // to the power of 32 (Blinn, 1977).
+            let half = self.to_lamp - p.normalize().0;
+            let along = n.dot(half).max(0.0);
+            let squared = (along * along / half.norm_squared().max(1e-30)) as f32;
+            let mut power = squared;
+            for _ in 0..4 {
                 power *= power;
             }
             gloss = GLOSS * lit * power;

@@ -7,7 +7,8 @@ use costate_render::{
     Timeline, View, write_gif,
 };
 use costate_report::{
-    Correlation, Motion, NotIdentifiable, Parameter, Provenance, ReportData, Signal, Stats, html,
+    Correlation, Motion, NotIdentifiable, Outcome, Parameter, Provenance, ReportData, Signal,
+    Stats, html,
 };
 use std::error::Error;
 use std::path::PathBuf;
@@ -112,6 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             std_error: Some(error),
             ci95: Some([estimate - 1.96 * error, estimate + 1.96 * error]),
             transform: transform.into(),
+            note: String::new(),
         };
     let parameters = vec![
         parameter("soft.beam.young", "Pa", 8e4, 263_824.0, 1_830.0, "log"),
@@ -125,7 +127,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         summary: "Stiffness, damping and start of the recording from the free vibration of a \
                   clamped beam. The numbers on this page are made by formulas."
             .into(),
-        converged: Some(true),
+        outcome: Some(Outcome { converged: true, text: "converged".into() }),
         parameters,
         signals: vec![
             signal("tip.z", "gravity_a", false, 400, &mut noise),
@@ -133,7 +135,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             signal("tip.z", "gravity_b", true, 5000, &mut noise),
             signal("mid.z", "gravity_b", true, 90, &mut noise),
         ],
-        cost: vec![8123.0, 2210.0, 410.0, 63.2, 14.1, 9.02, 8.991, 8.9909],
+        cost: vec![vec![8123.0, 2210.0, 410.0, 63.2, 14.1, 9.02, 8.991, 8.9909]],
+        final_cost: Some(8.9909),
         correlation: Some(Correlation {
             names,
             values: vec![

@@ -7,14 +7,17 @@ pub struct ReportData {
     pub title: String,
     /// One or a few sentences on what was asked and what came out.
     pub summary: String,
-    /// Whether the iterations converged; `None` where nothing was fitted (a prediction).
-    pub converged: Option<bool>,
+    /// How the search ended; `None` where nothing was fitted (a prediction).
+    pub outcome: Option<Outcome>,
     /// Identified parameters.
     pub parameters: Vec<Parameter>,
     /// Measured signals beside the model's.
     pub signals: Vec<Signal>,
-    /// The cost at the start and after each iteration.
-    pub cost: Vec<f64>,
+    /// The cost at the start and after each iteration, one list per pass (over noise levels, or
+    /// from several starts), drawn one after another.
+    pub cost: Vec<Vec<f64>>,
+    /// The cost at the estimates.
+    pub final_cost: Option<f64>,
     /// Correlations of the estimates.
     pub correlation: Option<Correlation>,
     /// Combinations of parameters that the data hardly fix, in words.
@@ -27,6 +30,15 @@ pub struct ReportData {
     pub motion: Option<Motion>,
     /// Where the numbers come from.
     pub provenance: Provenance,
+}
+
+/// How a search ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether the estimates are a solution within the tolerances.
+    pub converged: bool,
+    /// In a word or two: "converged", "interrupted" …
+    pub text: String,
 }
 
 /// An identified parameter.
@@ -46,6 +58,8 @@ pub struct Parameter {
     pub ci95: Option<[f64; 2]>,
     /// How it was searched: identity, log, bounded …
     pub transform: String,
+    /// What else to know of it: "at its bound", "prior 0.45".
+    pub note: String,
 }
 
 /// One measured signal of one recording beside what the model says.
@@ -82,15 +96,19 @@ pub struct Stats {
     pub signal_rms: f64,
     /// What a model that does nothing scores, root mean square in the signal's unit.
     pub do_nothing_rms: Option<f64>,
+    /// What the model with the initial parameters scores.
+    pub initial_rms: Option<f64>,
     /// Correlation of a residual with the next one, −1 to 1; `None` for fewer than three.
     pub lag1: Option<f64>,
     /// Standard deviation of the noise that the fit assumed or estimated.
     pub sigma: Option<f64>,
+    /// Whether that was estimated from the residuals.
+    pub sigma_estimated: bool,
 }
 
 impl Stats {
     /// From samples; values that are missing or not finite are left out. `signal_rms` is about
-    /// the mean of the measured values; `do_nothing_rms` and `sigma` stay unknown.
+    /// the mean of the measured values; what else there is stays unknown.
     pub fn of(measured: &[f64], fitted: &[f64]) -> Self {
         let values: Vec<f64> = measured.iter().copied().filter(|v| v.is_finite()).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -102,8 +120,10 @@ impl Stats {
             rms: rms(&known),
             signal_rms: rms(&about_mean),
             do_nothing_rms: None,
+            initial_rms: None,
             lag1: autocorrelation(&residuals, 1).get(1).copied(),
             sigma: None,
+            sigma_estimated: false,
         }
     }
 
@@ -178,6 +198,29 @@ pub struct Motion {
     pub gif: Vec<u8>,
     /// What it shows.
     pub caption: String,
+}
+
+impl Motion {
+    /// Draws a trajectory (see [`costate_render::motion_gif`]).
+    ///
+    /// # Errors
+    /// A trajectory without states, an image size out of range.
+    pub fn of(
+        model: &costate_model::Model,
+        trajectory: &costate_model::Trajectory,
+        settings: &costate_render::MotionSettings,
+    ) -> Result<Self, costate_render::Error> {
+        let gif = costate_render::motion_gif(model, trajectory, settings)?;
+        let any = |measured: bool| settings.tracks.iter().any(|t| t.measured == measured);
+        let mut caption = "Motion with the estimates.".to_string();
+        if any(true) {
+            caption.push_str(" Rings: measured.");
+        }
+        if any(false) {
+            caption.push_str(" Balls: the same points of the model.");
+        }
+        Ok(Self { gif, caption })
+    }
 }
 
 /// Where the numbers come from.

@@ -1,7 +1,8 @@
 //! The report of an identification: one HTML page without scripts or outside files, with tables,
 //! plots (inline SVG) and the motion (an embedded GIF), for light and dark screens.
 //!
-//! [`ReportData`] is plain data; [`html`] makes the page of it.
+//! [`ReportData`] is plain data, made from an
+//! [`Identification`](costate_identify::Identification) or by hand; [`html`] makes the page of it.
 //!
 //! ```
 //! use costate_report::{Parameter, ReportData, html};
@@ -16,6 +17,7 @@
 //!         std_error: Some(1_200.0),
 //!         ci95: Some([261_472.0, 266_176.0]),
 //!         transform: "log".into(),
+//!         note: String::new(),
 //!     }],
 //!     ..ReportData::default()
 //! };
@@ -26,13 +28,14 @@
 
 mod axis;
 mod data;
+mod identification;
 mod number;
 mod page;
 mod plot;
 mod series;
 
 pub use data::{
-    Correlation, Motion, NotIdentifiable, Parameter, Provenance, ReportData, Signal, Stats,
+    Correlation, Motion, NotIdentifiable, Outcome, Parameter, Provenance, ReportData, Signal, Stats,
 };
 pub use page::html;
 

@@ -275,12 +275,13 @@ pub(crate) fn autocorrelation(
     .map(Some)
 }
 
-/// Cost by iteration on a logarithmic axis.
-pub(crate) fn cost(values: &[f64], size: [u32; 2]) -> Result<Option<String>, Error> {
-    let logs: Vec<f64> =
-        values.iter().map(|v| if *v > 0.0 { v.log10() } else { f64::NAN }).collect();
-    let Some(range) = extent(logs.iter().copied()) else { return Ok(None) };
-    if values.len() < 2 {
+/// Cost by iteration on a logarithmic axis, pass after pass.
+pub(crate) fn cost(passes: &[Vec<f64>], size: [u32; 2]) -> Result<Option<String>, Error> {
+    let log = |v: &f64| if *v > 0.0 { v.log10() } else { f64::NAN };
+    let logs: Vec<Vec<f64>> = passes.iter().map(|p| p.iter().map(log).collect()).collect();
+    let count = logs.iter().map(Vec::len).sum::<usize>();
+    let Some(range) = extent(logs.iter().flatten().copied()) else { return Ok(None) };
+    if count < 2 {
         return Ok(None);
     }
     let mut range = padded(range, 0.06);
@@ -288,15 +289,19 @@ pub(crate) fn cost(values: &[f64], size: [u32; 2]) -> Result<Option<String>, Err
         range = [range[0] - 0.1, range[1] + 0.1];
     }
     let y = Axis::logarithmic(range);
-    let x = Axis::whole([0.0, (values.len() - 1) as f64], 8);
+    let x = Axis::whole([0.0, (count - 1) as f64], 8);
     svg(size, "cost by iteration", |area| {
         let frame = Frame { x: &x, y: &y, x_label: "iteration", y_label: "cost", left: 62 };
         let mut chart = Chart::new(area, &frame)?;
-        let t: Vec<f64> = (0..logs.len()).map(|i| i as f64).collect();
-        let parts = pieces(&t, &logs);
-        chart.curve(&parts, FITTED.stroke_width(5))?;
-        if logs.len() <= DOTS {
-            chart.dots(parts.into_iter().flatten(), 3, FITTED.filled())?;
+        let mut first = 0;
+        for pass in &logs {
+            let t: Vec<f64> = (first..first + pass.len()).map(|i| i as f64).collect();
+            first += pass.len();
+            let parts = pieces(&t, pass);
+            chart.curve(&parts, FITTED.stroke_width(5))?;
+            if count <= DOTS {
+                chart.dots(parts.into_iter().flatten(), 3, FITTED.filled())?;
+            }
         }
         Ok(())
     })

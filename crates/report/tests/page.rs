@@ -1,7 +1,8 @@
 //! What the page must hold, whatever its look.
 
 use costate_report::{
-    Correlation, Motion, NotIdentifiable, Parameter, Provenance, ReportData, Signal, Stats, html,
+    Correlation, Motion, NotIdentifiable, Outcome, Parameter, Provenance, ReportData, Signal,
+    Stats, html,
 };
 use proptest::prelude::*;
 
@@ -14,6 +15,7 @@ fn parameter(path: &str, estimate: f64) -> Parameter {
         std_error: Some(0.1),
         ci95: Some([estimate - 0.2, estimate + 0.2]),
         transform: "log".into(),
+        note: String::new(),
     }
 }
 
@@ -48,10 +50,11 @@ fn every_part_is_on_the_page() {
     let data = ReportData {
         title: "the title".into(),
         summary: "the summary".into(),
-        converged: Some(false),
+        outcome: Some(Outcome { converged: false, text: "interrupted".into() }),
         parameters: vec![parameter("soft.a.young", 3.0), parameter("soft.b.poisson", 0.4)],
         signals: vec![signal("tip.z", true, t.clone(), y.clone()), signal("tip.z", false, t, y)],
-        cost: vec![10.0, 1.0],
+        cost: vec![vec![10.0, 1.0], vec![2.0, 0.5]],
+        final_cost: Some(0.5),
         correlation: Some(Correlation {
             names: vec!["soft.a.young".into(), "soft.b.poisson".into()],
             values: vec![1.0, -0.87, -0.87, 1.0],
@@ -75,7 +78,7 @@ fn every_part_is_on_the_page() {
     for part in [
         "the title",
         "the summary",
-        "not converged",
+        "interrupted",
         "soft.a.young",
         "soft.b.poisson",
         "−0.87",
@@ -113,9 +116,11 @@ fn names_are_escaped_everywhere() {
     let mut p = parameter(evil, 1.0);
     p.unit = evil.into();
     p.transform = evil.into();
+    p.note = evil.into();
     let data = ReportData {
         title: evil.into(),
         summary: evil.into(),
+        outcome: Some(Outcome { converged: true, text: evil.into() }),
         parameters: vec![p],
         signals: vec![s],
         correlation: Some(Correlation {
@@ -136,7 +141,7 @@ fn names_are_escaped_everywhere() {
     };
     let page = page(&data);
     assert!(!page.contains("<script"), "a name became markup");
-    assert!(page.matches("&lt;script&gt;").count() >= 18);
+    assert!(page.matches("&lt;script&gt;").count() >= 20);
 }
 
 #[test]
@@ -221,7 +226,7 @@ proptest! {
                 initial_guess: Some(column(3)),
                 ..Signal::default()
             }],
-            cost: column(4),
+            cost: vec![column(4), column(6)],
             correlation: Some(Correlation {
                 names: (0..n).map(|i| format!("p{i}")).collect(),
                 values: column(5),
@@ -239,7 +244,7 @@ proptest! {
         let y: Vec<f64> = (0..6).map(|i| size * (1.0 + 10f64.powi(width) * f64::from(i))).collect();
         let data = ReportData {
             signals: vec![signal("s", false, y.clone(), y.clone())],
-            cost: y,
+            cost: vec![y],
             ..ReportData::default()
         };
         prop_assert!(html(&data).is_ok());

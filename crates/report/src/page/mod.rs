@@ -59,10 +59,8 @@ fn header(data: &ReportData) -> Markup {
     markup! {
         header {
             h1 { (data.title) }
-            @match data.converged {
-                Some(true) => span.pill.good { "converged" },
-                Some(false) => span.pill.bad { "not converged" },
-                None => {}
+            @if let Some(outcome) = &data.outcome {
+                span.pill.good[outcome.converged].bad[!outcome.converged] { (outcome.text) }
             }
             @if !data.summary.is_empty() { p.summary { (data.summary) } }
             div.tiles {
@@ -73,8 +71,8 @@ fn header(data: &ReportData) -> Markup {
                 @if let Some(n) = data.provenance.iterations {
                     (tile("iterations", n.to_string()))
                 }
-                @if let Some(cost) = data.cost.last() {
-                    (tile("final cost", significant(*cost, 4)))
+                @if let Some(cost) = data.final_cost {
+                    (tile("final cost", significant(cost, 4)))
                 }
                 @if let Some(s) = data.provenance.wall_s { (tile("wall time", duration(s))) }
             }
@@ -120,7 +118,7 @@ fn motion(motion: Option<&Motion>) -> Markup {
     }
 }
 
-fn convergence(cost: &[f64]) -> Result<Markup, Error> {
+fn convergence(cost: &[Vec<f64>]) -> Result<Markup, Error> {
     let svg = plot::cost(cost, [640, 240])?;
     Ok(markup! {
         @if svg.is_some() {

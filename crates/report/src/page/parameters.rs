@@ -25,7 +25,7 @@ pub(super) fn section(parameters: &[Parameter]) -> Result<Markup, Error> {
                         tr {
                             th { "parameter" } th.number { "start" } th.number { "estimate" }
                             th.number { "std. error" } th.number { "95 % interval" }
-                            th { "unit" } th { "transform" }
+                            th { "unit" } th { "transform" } th {}
                         }
                     }
                     tbody { @for p in parameters { (row(p)) } }
@@ -68,6 +68,7 @@ fn row(p: &Parameter) -> Markup {
             }
             td { (p.unit) }
             td { (p.transform) }
+            td.faint { (p.note) }
         }
     }
 }

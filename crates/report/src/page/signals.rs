@@ -73,6 +73,7 @@ fn scores(groups: &[Vec<&Signal>]) -> Markup {
                     tr {
                         th { "signal" } th { "recording" } th.number { "samples" }
                         th.number { "residual rms" } th.number title="residual rms relative to the signal's own" { "of signal" }
+                        th.number title="the model with the initial parameters" { "rms at start" }
                         th.number title="a model that does nothing" { "do-nothing rms" }
                         th.number { "lag-1" } th.number { "σ" } th { "unit" }
                     }
@@ -87,11 +88,15 @@ fn scores(groups: &[Vec<&Signal>]) -> Markup {
                             td.number { @match s.stats.relative() {
                                 Some(r) => (percent(r)), None => "–"
                             } }
+                            td.number { (value(s.stats.initial_rms)) }
                             td.number { (value(s.stats.do_nothing_rms)) }
                             td.number { @match s.stats.lag1 {
                                 Some(r) => (format!("{r:.2}").replace('-', "−")), None => "–"
                             } }
-                            td.number { (value(s.stats.sigma)) }
+                            td.number {
+                                (value(s.stats.sigma))
+                                @if s.stats.sigma_estimated { span.faint { " est." } }
+                            }
                             td { (s.unit) }
                         }
                     }
