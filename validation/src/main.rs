@@ -1,0 +1,64 @@
+//! Runs every check and writes `VALIDATION.md`.
+//!
+//! `cargo run --release -p costate-validation` runs all; `-- GROUP…` runs the named groups and
+//! prints them without writing the file.
+
+mod check;
+mod derivatives;
+mod memory;
+mod onset;
+mod oscillator;
+mod page;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use check::Group;
+
+/// A group of checks by name.
+type Entry = (&'static str, fn() -> Group);
+
+const GROUPS: &[Entry] = &[
+    ("oscillator", oscillator::run),
+    ("derivatives", derivatives::run),
+    ("onset", onset::run),
+    ("memory", memory::run),
+];
+
+/// The repository's root.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn main() -> ExitCode {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(unknown) = wanted.iter().find(|w| !GROUPS.iter().any(|(name, _)| name == *w)) {
+        let known: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
+        eprintln!("there is no group `{unknown}`; known ones: {}", known.join(", "));
+        return ExitCode::from(2);
+    }
+    let mut groups = Vec::new();
+    for (name, run) in GROUPS {
+        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
+            eprintln!("{name} …");
+            groups.push(run());
+        }
+    }
+    let failed = groups.iter().flat_map(|g| &g.checks).filter(|c| !c.passes()).count();
+    let text = page::render(&groups);
+    if wanted.is_empty() {
+        let path = root().join("VALIDATION.md");
+        let written = costate::formats::write_atomically(&path, |w| {
+            std::io::Write::write_all(w, text.as_bytes())
+        });
+        if let Err(error) = written {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+        eprintln!("wrote VALIDATION.md");
+    } else {
+        println!("{text}");
+    }
+    eprintln!("{failed} failed");
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
