@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use costate::dynamics::System;
+use costate::dynamics::contact::ContactMonitor;
 use costate::dynamics::rollout::Run;
 use costate::formats::table::Table;
 use costate::model::{InputChannel, InputSignal, Inputs, Interpolation, State};
@@ -62,11 +63,17 @@ pub fn run(
         stable.limited_by
     ));
     let clock = std::time::Instant::now();
-    let (trajectory, failure) = match run.rollout(steps, stride) {
+    let mut contacts = ContactMonitor::new(&system);
+    let visit = |state: &State| contacts.push(&constants, state);
+    let (trajectory, failure) = match run.rollout_with(steps, stride, visit) {
         Ok(trajectory) => (trajectory, None),
         Err(failure) => (failure.partial, Some(Failure::from(failure.error))),
     };
     let wall = clock.elapsed().as_secs_f64();
+    let warnings = contacts.finish().warnings();
+    for warning in &warnings {
+        output.warn(warning);
+    }
     if let Some(path) = &args.out {
         motion::write(path, &scene.model, &trajectory)?;
         output.note(format!("wrote {} states to {}", trajectory.states.len(), path.display()));
@@ -94,6 +101,7 @@ pub fn run(
             "stable_step": stable.bound.is_finite().then_some(stable.bound),
             "limited_by": stable.limited_by,
             "wall_s": wall,
+            "warnings": warnings,
             "out": args.out.as_ref().map(|p| p.display().to_string()),
         }),
     );

@@ -116,11 +116,26 @@ impl<'a> Run<'a> {
     /// # Errors
     /// Divergence or an interrupt, with the states kept so far.
     pub fn rollout(&self, steps: usize, stride: usize) -> Result<Trajectory, Box<Failure>> {
+        self.rollout_with(steps, stride, |_| {})
+    }
+
+    /// As [`rollout`](Self::rollout), showing every state to `visit`, the start included.
+    ///
+    /// # Errors
+    /// As [`rollout`](Self::rollout).
+    pub fn rollout_with(
+        &self,
+        steps: usize,
+        stride: usize,
+        mut visit: impl FnMut(&State),
+    ) -> Result<Trajectory, Box<Failure>> {
         let stride = stride.max(1);
         let start = self.start();
+        visit(&start);
         let mut states = vec![start.clone()];
         let result =
             self.advance(start, 0..steps, &mut self.system.workspace(), |step, _, end, _| {
+                visit(end);
                 if (step + 1) % stride == 0 || step + 1 == steps {
                     states.push(end.clone());
                 }
