@@ -1,0 +1,103 @@
+//! How to search.
+
+use crate::least_squares::{LmOptions, Loss};
+
+/// The method of search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MethodKind {
+    /// Levenberg-Marquardt on the residuals.
+    #[default]
+    Lm,
+    /// L-BFGS on the adjoint gradient: for very many unknowns.
+    Lbfgs,
+    /// Adam on the adjoint gradient: for very many unknowns and rough costs.
+    Adam,
+}
+
+impl MethodKind {
+    /// "lm", "lbfgs" or "adam".
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lm => "lm",
+            Self::Lbfgs => "lbfgs",
+            Self::Adam => "adam",
+        }
+    }
+}
+
+/// How the Jacobian of the residuals is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Derivatives {
+    /// Whichever is cheaper.
+    #[default]
+    Auto,
+    /// One forward tangent per unknown.
+    Forward,
+    /// One adjoint sweep per residual.
+    Adjoint,
+}
+
+/// What to do where the data cannot show a parameter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unidentifiable {
+    /// Refuse, naming it.
+    #[default]
+    Refuse,
+    /// Say so and go on.
+    Warn,
+}
+
+/// Several starts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultiStart {
+    /// How many, the given start included.
+    pub starts: usize,
+    /// Unknowns without finite bounds are drawn within this factor of their start (log-uniform),
+    /// or this many times their size where they can be negative.
+    pub spread: f64,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
+/// How to search, and how long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Method {
+    /// Which method.
+    pub kind: MethodKind,
+    /// Iterations at most.
+    pub max_iterations: usize,
+    /// Relative decrease of the cost that counts as none.
+    pub cost_tolerance: f64,
+    /// Relative change of the unknowns that counts as none.
+    pub step_tolerance: f64,
+    /// Loss of the whitened residuals.
+    pub loss: Loss,
+    /// Several starts.
+    pub multi_start: Option<MultiStart>,
+    /// How the Jacobian is computed.
+    pub derivatives: Derivatives,
+    /// Memory for the states of adjoint sweeps, bytes.
+    pub memory: usize,
+    /// Step of Adam, in transformed unknowns.
+    pub learning_rate: f64,
+    /// What to do where the data cannot show a parameter.
+    pub unidentifiable: Unidentifiable,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        let lm = LmOptions::default();
+        Self {
+            kind: MethodKind::default(),
+            max_iterations: lm.max_iterations,
+            cost_tolerance: lm.cost_tolerance,
+            step_tolerance: lm.step_tolerance,
+            loss: Loss::Squares,
+            multi_start: None,
+            derivatives: Derivatives::default(),
+            memory: 1 << 30,
+            learning_rate: 0.05,
+            unidentifiable: Unidentifiable::default(),
+        }
+    }
+}

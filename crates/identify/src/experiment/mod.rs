@@ -1,0 +1,163 @@
+//! The experiment: a scene, recordings of it, and what is unknown.
+
+mod method;
+mod read;
+mod units;
+
+pub use method::{Derivatives, Method, MethodKind, MultiStart, Unidentifiable};
+pub use read::EXPERIMENT_VERSION;
+pub use units::Unit;
+
+use std::path::PathBuf;
+
+use costate_dynamics::observe::{Frame, Signal};
+use costate_model::{Entry, InputSignal, Model};
+
+use crate::error::IdentifyError;
+
+/// Where in a file something was written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Place {
+    /// The file; none for experiments made in code.
+    pub file: Option<PathBuf>,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
+}
+
+impl Place {
+    /// An error about `element` that points here.
+    pub(crate) fn error(&self, element: &str, message: impl ToString) -> IdentifyError {
+        match &self.file {
+            None => IdentifyError::invalid(element, message.to_string()),
+            Some(file) => IdentifyError::File(
+                costate_formats::Error::new(costate_formats::ErrorKind::OutOfBounds)
+                    .in_file(file)
+                    .at(self.line, self.column)
+                    .element(element)
+                    .found(message.to_string()),
+            ),
+        }
+    }
+}
+
+/// The noise of a signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Sigma {
+    /// Known standard deviation, in the signal's SI unit.
+    Given(f64),
+    /// Estimated from the residuals.
+    #[default]
+    Auto,
+}
+
+/// A signal and its noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignalSpec {
+    /// What is observed (its clock is set by the recording).
+    pub signal: Signal,
+    /// Noise.
+    pub sigma: Sigma,
+}
+
+/// The samples of one signal in a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignalData {
+    /// Index into [`Experiment::signals`].
+    pub signal: usize,
+    /// Sample times, ascending, s, by the recording's clock.
+    pub times: Vec<f64>,
+    /// Measured values, SI; NaN where missing.
+    pub values: Vec<f64>,
+    /// Noise in this recording where it differs from the signal's.
+    pub sigma: Option<Sigma>,
+}
+
+/// A leaf that has another value in one recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Override {
+    /// Path of a leaf of the model (or of another view), or of the observation:
+    /// `signal.NAME.bias`, `frame.NAME.scale`, `marker.NAME.offset`.
+    pub path: String,
+    /// Its values.
+    pub values: Vec<f64>,
+    /// Where it was written.
+    pub place: Place,
+}
+
+/// One recorded motion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// Name; its leaves are `recording.NAME.…`.
+    pub name: String,
+    /// Predicted and reported, but never fitted.
+    pub validation: bool,
+    /// Leaves that differ from the scene's.
+    pub overrides: Vec<Override>,
+    /// Inputs by channel name.
+    pub inputs: Vec<(String, InputSignal)>,
+    /// What the recorder stamps with time t happens at t + offset in the model, s.
+    pub offset: f64,
+    /// Measured signals.
+    pub data: Vec<SignalData>,
+    /// Where it was written.
+    pub place: Place,
+}
+
+/// An unknown leaf of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterSpec {
+    /// Path, spread, transform, start, bounds and prior. Beside leaves of the model the path may
+    /// be `frame.NAME.…`, `signal.NAME.scale`, `signal.NAME.bias`, `marker.NAME.offset`, and for
+    /// one recording alone `recording.NAME.` with any of these or `offset`.
+    pub entry: Entry,
+    /// Whether each fitted recording has its own value.
+    pub per_recording: bool,
+    /// Where it was written.
+    pub place: Place,
+}
+
+impl ParameterSpec {
+    /// A leaf that all recordings share.
+    pub fn new(entry: Entry) -> Self {
+        Self { entry, per_recording: false, place: Place::default() }
+    }
+}
+
+/// A scene, recordings of it, and what is unknown.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Name, for reports and the run folder.
+    pub name: String,
+    /// The scene file, where there is one.
+    pub scene: Option<PathBuf>,
+    /// The scene.
+    pub model: Model,
+    /// Frames of measuring systems.
+    pub frames: Vec<Frame>,
+    /// What is measured.
+    pub signals: Vec<SignalSpec>,
+    /// The recordings.
+    pub recordings: Vec<Recording>,
+    /// The unknowns.
+    pub parameters: Vec<ParameterSpec>,
+    /// How to search.
+    pub method: Method,
+}
+
+impl Experiment {
+    /// An experiment without recordings or unknowns.
+    pub fn new(name: impl Into<String>, model: Model) -> Self {
+        Self {
+            name: name.into(),
+            scene: None,
+            model,
+            frames: Vec::new(),
+            signals: Vec::new(),
+            recordings: Vec::new(),
+            parameters: Vec::new(),
+            method: Method::default(),
+        }
+    }
+}

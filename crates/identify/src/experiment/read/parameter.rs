@@ -1,0 +1,124 @@
+//! Unknowns.
+
+use costate_formats::toml_reader::Node;
+use costate_formats::{ErrorKind, Result};
+use costate_model::{Entry, Map, Prior, Spread, Transform};
+
+use super::place;
+use crate::experiment::ParameterSpec;
+
+pub(super) fn read(path: &str, node: &Node<'_>) -> Result<ParameterSpec> {
+    let s = node.section().map_err(|e| {
+        e.expected("a table").advice(format!(
+            "write \"{path}\" = {{ start = … }}, or {{}} to start from the scene's value"
+        ))
+    })?;
+    let mut entry = Entry::new(path);
+    entry.start =
+        s.opt("start", |n| if n.is_array() { n.numbers() } else { n.number().map(|x| vec![x]) })?;
+    entry.bounds = s.opt("bounds", |n| {
+        let [a, b] = n.vector::<2>()?;
+        if a < b { Ok((a, b)) } else { Err(n.out_of_bounds("two numbers, the smaller first")) }
+    })?;
+    entry.components = s.opt("components", component_list)?;
+    #[derive(Clone, Copy)]
+    enum Over {
+        Uniform,
+        Element,
+        Group,
+    }
+    let over = s.or("spread", Over::Uniform, |n| {
+        n.choice(&[
+            ("uniform", Over::Uniform),
+            ("per_element", Over::Element),
+            ("per_group", Over::Group),
+        ])
+    })?;
+    let groups = s.opt("groups", |n| {
+        if !matches!(over, Over::Group) {
+            return Err(n
+                .error(ErrorKind::Conflict)
+                .expected("spread = \"per_group\" beside groups")
+                .found("another spread"));
+        }
+        Ok(n.strings()?.into_iter().map(str::to_owned).collect::<Vec<String>>())
+    })?;
+    entry.spread = match over {
+        Over::Uniform => Spread::Uniform,
+        Over::Element => Spread::PerElement,
+        Over::Group => Spread::PerGroup(groups),
+    };
+    let bounds = entry.bounds;
+    entry.transform = s.opt("transform", |n| transform(n, bounds))?;
+    entry.prior = s.opt("prior", |n| {
+        let t = n.section()?;
+        let prior = Prior {
+            mean: t.req("mean", Node::number)?,
+            sd: t.req("sd", Node::positive)?,
+            transformed: t.or("transformed", false, Node::boolean)?,
+        };
+        t.finish()?;
+        Ok(prior)
+    })?;
+    let per_recording = s.or("per_recording", false, Node::boolean)?;
+    s.finish()?;
+    Ok(ParameterSpec { entry, per_recording, place: place(node) })
+}
+
+/// Indices, or x, y, z.
+fn component_list(node: &Node<'_>) -> Result<Vec<usize>> {
+    node.list("an array of components (x, y, z or indices)", |n| {
+        if n.is_string() { n.choice(&[("x", 0), ("y", 1), ("z", 2)]) } else { n.count() }
+    })
+}
+
+/// "identity", "log", "bounded" (by the parameter's bounds), `{ bounded = [a, b] }`,
+/// `{ affine = [offset, scale] }`, or an array of these, the outermost first.
+fn transform(node: &Node<'_>, bounds: Option<(f64, f64)>) -> Result<Transform> {
+    let mut maps = Vec::new();
+    if node.is_array() {
+        for item in node.items()? {
+            maps.extend(map(&item, bounds)?);
+        }
+    } else {
+        maps.extend(map(node, bounds)?);
+    }
+    Transform::new(maps).map_err(|e| {
+        node.error(ErrorKind::OutOfBounds).expected("a transform").found(e.to_string())
+    })
+}
+
+fn map(node: &Node<'_>, bounds: Option<(f64, f64)>) -> Result<Option<Map>> {
+    #[derive(Clone, Copy)]
+    enum Kind {
+        Identity,
+        Log,
+        Bounded,
+    }
+    if node.is_table() {
+        let t = node.section()?;
+        t.exclusive(&["bounded", "affine"])?;
+        let bounded = t.opt("bounded", Node::vector::<2>)?;
+        let affine = t.opt("affine", Node::vector::<2>)?;
+        t.finish()?;
+        return match (bounded, affine) {
+            (Some([lower, upper]), _) => Ok(Some(Map::Bounded { lower, upper })),
+            (None, Some([offset, scale])) => Ok(Some(Map::Affine { offset, scale })),
+            (None, None) => Err(t.missing("affine")),
+        };
+    }
+    let kind = node.choice(&[
+        ("identity", Kind::Identity),
+        ("log", Kind::Log),
+        ("bounded", Kind::Bounded),
+    ])?;
+    match (kind, bounds) {
+        (Kind::Identity, _) => Ok(None),
+        (Kind::Log, _) => Ok(Some(Map::Log)),
+        (Kind::Bounded, Some((lower, upper))) => Ok(Some(Map::Bounded { lower, upper })),
+        (Kind::Bounded, None) => Err(node
+            .error(ErrorKind::Missing)
+            .expected("the key \"bounds\" beside a bounded transform")
+            .found("none")),
+    }
+}

@@ -1,0 +1,113 @@
+//! From an experiment to its result.
+
+mod checkpoint;
+mod evaluate;
+mod reasons;
+mod report;
+mod search;
+mod sigma;
+mod starts;
+mod visible;
+mod warnings;
+
+pub use evaluate::{Gradient, evaluate, gradient};
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use costate_dynamics::DynamicsError;
+
+use crate::error::IdentifyError;
+use crate::experiment::{Experiment, Unidentifiable};
+use crate::problem::Problem;
+use crate::result::Identification;
+use checkpoint::Checkpoint;
+
+/// Where a search stands.
+#[derive(Clone, Debug)]
+pub struct Progress<'a> {
+    /// Iterations of the current search.
+    pub iteration: usize,
+    /// Iterations it may take.
+    pub max_iterations: usize,
+    /// Cost.
+    pub cost: f64,
+    /// Which of several starts, from 0; `None` after them or without.
+    pub start: Option<usize>,
+    /// Which pass over the noise levels, from 0.
+    pub pass: usize,
+    /// Names of the unknowns and their values.
+    pub values: &'a [(String, f64)],
+}
+
+/// How to run an identification.
+#[derive(Clone, Copy, Default)]
+pub struct IdentifyOptions<'a> {
+    /// Folder for result, log and checkpoint; nothing is written without one.
+    pub run_folder: Option<&'a Path>,
+    /// Continue from the folder's checkpoint, if there is one.
+    pub resume: bool,
+    /// Raised by another thread to stop; what there is then is a valid partial result.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// Told of every iteration.
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+/// Name of the result file in a run folder.
+pub const RESULT_FILE: &str = "result.json";
+
+/// Finds the unknowns of an experiment.
+///
+/// # Errors
+/// An experiment that contradicts itself; a start that cannot be simulated (unstable step,
+/// divergence); parameters that the data cannot show
+/// ([`IdentifyError::NotIdentifiable`]); files of the run folder that cannot be written.
+pub fn identify(
+    experiment: &Experiment,
+    options: &IdentifyOptions,
+) -> Result<Identification, IdentifyError> {
+    let begin = Instant::now();
+    let problem = Problem::new(experiment)?;
+    let start = problem.start();
+    if problem.fitted.is_empty() {
+        return Err(IdentifyError::invalid("recording", "the experiment has no recording to fit"));
+    }
+    check_start(&problem, &start, options.interrupt)?;
+    let hidden = visible::not_identifiable(&problem, &start, options.interrupt)?;
+    if !hidden.is_empty() && problem.method.unidentifiable == Unidentifiable::Refuse {
+        return Err(IdentifyError::NotIdentifiable(hidden));
+    }
+    if let Some(folder) = options.run_folder {
+        std::fs::create_dir_all(folder)
+            .map_err(|e| costate_formats::Error::io(folder, "cannot create", e))?;
+    }
+    let checkpoint = match (options.resume, options.run_folder) {
+        (true, Some(folder)) => Checkpoint::read(folder, &problem)?,
+        _ => None,
+    };
+    let checkpoint = checkpoint.unwrap_or_else(|| Checkpoint::new(&problem));
+    let found = search::search(&problem, checkpoint, options, begin)?;
+    let result = report::report(&problem, found, hidden, options.interrupt, begin)?;
+    if let Some(folder) = options.run_folder {
+        result.write(&folder.join(RESULT_FILE))?;
+    }
+    Ok(result)
+}
+
+/// Simulates every fitted recording at the start, so that what is wrong is told as it is.
+fn check_start(
+    problem: &Problem,
+    start: &[f64],
+    interrupt: Option<&AtomicBool>,
+) -> Result<(), IdentifyError> {
+    for &r in &problem.fitted {
+        let recording = &problem.recordings[r];
+        match recording.predict(&problem.system, &problem.unknowns, start, interrupt, true) {
+            Ok(_) => {}
+            Err(DynamicsError::Interrupted) => return Err(IdentifyError::Interrupted),
+            Err(e) => return Err(warnings::with_bulk_modulus(problem, start, r, e)),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! What the data cannot show, before the first iteration.
+
+use super::reasons::Reasons;
+use super::sigma::Noise;
+use crate::error::IdentifyError;
+use crate::least_squares::{Block, Failed, Loss};
+use crate::problem::{FitProblem, Problem};
+use crate::result::NotIdentifiable;
+use crate::uncertainty::{covariance, weak_directions};
+
+/// A column below this share of the data's size is rounding.
+const ROUNDING: f64 = 1e-10;
+/// A predicted standard error above this many times the transformed value shows nothing.
+const USELESS: f64 = 1e3;
+/// σ that is to be estimated is taken as this share of its signal's rms.
+const ASSUMED_NOISE: f64 = 1e-3;
+/// Factors by which a tiny start under a logarithm is raised to see whether more can be seen.
+const RAISED: [f64; 4] = [1e3, 1e6, 1e9, 1e12];
+
+/// The parameters and combinations that the data cannot show at the start `p`.
+pub(super) fn not_identifiable(
+    problem: &Problem,
+    p: &[f64],
+    interrupt: Option<&std::sync::atomic::AtomicBool>,
+) -> Result<Vec<NotIdentifiable>, IdentifyError> {
+    if problem.unknowns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let noise = Noise::initial(problem).scaled(ASSUMED_NOISE);
+    let fit = FitProblem::new(problem, noise.per_sample(problem), interrupt);
+    let (blocks, _) = fit.linearise_with_growth(p).map_err(start_failed)?;
+    let scale = crate::least_squares::LeastSquares::data_norm2(&fit).sqrt();
+    let norms = column_norms(problem, &blocks);
+    let unseen =
+        |norm: f64, p: f64| norm <= ROUNDING * scale || USELESS * p.abs().max(1.0) * norm < 1.0;
+    let mut out = Vec::new();
+    let mut raised = false;
+    let mut reasons = Reasons::new(problem, p);
+    for i in 0..p.len() {
+        let unknown = &problem.unknowns[i];
+        if unknown.prior.is_some() || !unseen(norms[i], p[i]) {
+            continue;
+        }
+        if unknown.is_logarithm() && norms[i] > 0.0 {
+            let mut trial = p.to_vec();
+            let seen = RAISED.iter().any(|factor| {
+                trial[i] = (p[i] + factor.ln()).min(unknown.bounds.1);
+                let raised = fit.linearise_with_growth(&trial);
+                raised.is_ok_and(|(b, _)| !unseen(column_norms(problem, &b)[i], trial[i]))
+            });
+            if seen {
+                raised = true;
+                continue;
+            }
+        }
+        out.push(NotIdentifiable {
+            path: Some(unknown.name.clone()),
+            combination: None,
+            reason: reasons.explain(unknown, norms[i] == 0.0),
+        });
+    }
+    // Fewer data than unknowns: nothing is fixed, and that is told after the fit.
+    let rows: usize = blocks.iter().map(|b| b.residuals.len()).sum();
+    if out.is_empty() && !raised && rows >= p.len() && p.len() > 1 {
+        out.extend(combinations(problem, p, &blocks));
+    }
+    Ok(out)
+}
+
+/// Norms of the columns of the data's residuals, priors apart.
+fn column_norms(problem: &Problem, blocks: &[Block]) -> Vec<f64> {
+    let mut squares = vec![0.0; problem.unknowns.len()];
+    for (b, block) in blocks.iter().enumerate() {
+        let rows = block.residuals.len() - block.priors;
+        for (k, column) in problem.structure.columns(b).enumerate() {
+            squares[column] += block.jacobian.view((0, k), (rows, 1)).norm_squared();
+        }
+    }
+    squares.into_iter().map(f64::sqrt).collect()
+}
+
+/// Directions along which the standard error is useless though each parameter alone is seen.
+fn combinations(problem: &Problem, p: &[f64], blocks: &[Block]) -> Vec<NotIdentifiable> {
+    let covariance = covariance(&problem.structure, blocks, &[], Loss::Squares);
+    let errors = covariance.standard_errors();
+    let useless = match &errors {
+        None => true,
+        Some(errors) => errors.iter().zip(p).any(|(e, p)| *e > USELESS * p.abs().max(1.0)),
+    };
+    if !useless {
+        return Vec::new();
+    }
+    let names: Vec<&str> = problem.unknowns.iter().map(|u| u.name.as_str()).collect();
+    let logs: Vec<bool> = problem.unknowns.iter().map(|u| u.is_logarithm()).collect();
+    weak_directions(&covariance, &names, &logs)
+        .into_iter()
+        .filter(|w| w.deviation > USELESS || w.ratio > 1e8)
+        .map(|w| NotIdentifiable {
+            path: None,
+            combination: Some(
+                w.components.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
+            ),
+            reason: format!("{}; fix one of them, or give one a prior", w.text),
+        })
+        .collect()
+}
+
+/// The start could be simulated, but not its derivatives.
+pub(super) fn start_failed(e: Failed) -> IdentifyError {
+    match e {
+        Failed::Interrupted => IdentifyError::Interrupted,
+        Failed::Rejected(message) => {
+            IdentifyError::invalid("start", format!("it cannot be evaluated: {message}"))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What a user should know about the motions behind a fit.
+
+use costate_dynamics::DynamicsError;
+use costate_dynamics::rollout::Run;
+use costate_model::{ElasticView, Model};
+
+use crate::error::IdentifyError;
+use crate::problem::{Problem, contact_report};
+
+/// Tangents that grow by more than this over the second half of a recording make its gradient
+/// meaningless.
+const GROWTH: f64 = 1e4;
+
+/// Contacts of the fitted recordings at p.
+pub(super) fn contacts(problem: &Problem, p: &[f64]) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    if problem.system.model().geoms.is_empty() {
+        return out;
+    }
+    for &r in &problem.fitted {
+        let recording = &problem.recordings[r];
+        let (theta, _) = recording.parameters(&problem.unknowns, p);
+        let Ok(constants) = problem.system.derive(&theta) else { continue };
+        let run = Run::new(&problem.system, &constants, &recording.inputs);
+        if let Ok(report) = contact_report(&run, recording.steps()) {
+            for warning in report.warnings() {
+                let text = format!("recording {}: {warning}", recording.name);
+                if !out.contains(&text) {
+                    out.push(text);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Tangents that grow without bound, per fitted recording.
+pub(super) fn growth(problem: &Problem, growth: &[Vec<(f64, Vec<f64>)>]) -> Vec<String> {
+    let mut out = Vec::new();
+    for (&r, series) in problem.fitted.iter().zip(growth) {
+        let Some(((end, last), (middle, half))) = series.last().zip(series.get(series.len() / 2))
+        else {
+            continue;
+        };
+        let worst = last
+            .iter()
+            .zip(half)
+            .enumerate()
+            .filter(|(_, (_, half))| **half > 0.0)
+            .map(|(k, (last, half))| (k, last / half))
+            .max_by(|a, b| a.1.total_cmp(&b.1));
+        if let Some((k, ratio)) = worst
+            && ratio > GROWTH
+        {
+            let recording = &problem.recordings[r];
+            let name = &problem.unknowns[recording.links[k].unknown].name;
+            let rate = ratio.ln() / (end - middle);
+            out.push(format!(
+                "recording {}: the motion's sensitivity to `{name}` grows by a factor of \
+                 {ratio:.1e} from {middle:.3} s to {end:.3} s (rate {rate:.3} 1/s): the motion is \
+                 unstable or chaotic, and late samples say little; fit a shorter range",
+                recording.name
+            ));
+        }
+    }
+    out
+}
+
+/// Bodies of warp.sim's law whose bulk modulus λ − μ/8 is not positive.
+pub(super) fn bulk_modulus(model: &Model) -> Vec<String> {
+    let mut out = Vec::new();
+    for body in &model.soft {
+        let Some(material) = body.tetrahedra.as_ref().map(|t| &t.material) else { continue };
+        if material.law != "warp" || material.view != ElasticView::Lame {
+            continue;
+        }
+        let &[mu, lambda, ..] = material.parameters.as_slice() else { continue };
+        let (mu, lambda) = (model.leaves.get(mu), model.leaves.get(lambda));
+        let count = mu.values.len().max(lambda.values.len());
+        let bulk = |e: usize| lambda.at(e) - mu.at(e) / 8.0;
+        let bad = (0..count).find(|&e| bulk(e) <= 0.0);
+        if let Some(e) = bad {
+            out.push(format!(
+                "soft.{}: the bulk modulus lambda − mu/8 of the warp law is {:.4} Pa (mu {}, \
+                 lambda {}); it must be positive for the body to keep its volume",
+                body.name,
+                bulk(e),
+                mu.at(e),
+                lambda.at(e)
+            ));
+        }
+    }
+    out
+}
+
+/// An error at the start of recording `r`, with what may be behind it.
+pub(super) fn with_bulk_modulus(
+    problem: &Problem,
+    start: &[f64],
+    r: usize,
+    e: DynamicsError,
+) -> IdentifyError {
+    let hints = problem.model_at(start).map(|m| bulk_modulus(&m)).unwrap_or_default();
+    match (&e, hints.first()) {
+        (DynamicsError::Diverged { .. } | DynamicsError::UnstableStep { .. }, Some(hint)) => {
+            IdentifyError::invalid(
+                format!("recording.{}", problem.recordings[r].name),
+                format!("{e}; {hint}"),
+            )
+        }
+        _ => IdentifyError::Dynamics(e),
+    }
+}

@@ -1,0 +1,14 @@
+//! An experiment compiled: unknowns, recordings, residuals and their derivatives.
+
+mod bind;
+mod fit;
+mod monitor;
+mod recording;
+mod unknown;
+
+pub use bind::Problem;
+pub use fit::{CostGradient, FitProblem};
+pub use recording::BoundRecording;
+pub use unknown::{Link, Unknown};
+
+pub(crate) use monitor::contact_report;

@@ -1,0 +1,238 @@
+//! One recording: its motion for given unknowns, with derivatives.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+use costate_dynamics::observe::SignalObserver;
+use costate_dynamics::rollout::{AdjointOptions, Observer, Policy, Run, Seeds};
+use costate_dynamics::{Constants, DynamicsError, System};
+use costate_model::Inputs;
+use nalgebra::DMatrix;
+
+use super::unknown::{Link, Unknown};
+use crate::experiment::{Derivatives, Sigma};
+
+/// A recording compiled.
+pub struct BoundRecording {
+    /// Name.
+    pub name: String,
+    /// Predicted and reported, never fitted.
+    pub validation: bool,
+    /// θ of everything that is known here (unknowns hold their value in the scene).
+    pub theta: Vec<f64>,
+    /// Inputs by channel.
+    pub inputs: Inputs,
+    /// The samples as functions of the motion.
+    pub observer: SignalObserver,
+    /// Its parameters that are known.
+    pub observer_base: Vec<f64>,
+    /// What the unknowns set here.
+    pub links: Vec<Link>,
+    /// Measured value per sample.
+    pub measured: Vec<f64>,
+    /// Time per sample, by the recording's clock, s.
+    pub times: Vec<f64>,
+    /// Signal (of the experiment) per sample.
+    pub signal_of: Vec<usize>,
+    /// Noise per sample.
+    pub sigma: Vec<Sigma>,
+    /// Samples of one signal each, in order of time.
+    pub series: Vec<Range<usize>>,
+    /// Names of the bodies that its signals observe.
+    pub bodies: Vec<String>,
+}
+
+/// Predicted values with their derivatives by the linked unknowns.
+pub(crate) struct Linearised {
+    pub y: Vec<f64>,
+    /// Samples × links.
+    pub jacobian: DMatrix<f64>,
+    /// Norms of position tangents in time, from forward runs.
+    pub growth: Vec<(f64, Vec<f64>)>,
+}
+
+impl BoundRecording {
+    /// θ and the observer's parameters for p.
+    pub fn parameters(&self, unknowns: &[Unknown], p: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (mut theta, mut observer) = (self.theta.clone(), self.observer_base.clone());
+        for link in &self.links {
+            let value = unknowns[link.unknown].transform.value(p[link.unknown]);
+            for &i in &link.theta {
+                theta[i] = value;
+            }
+            for &i in &link.observer {
+                observer[i] = value;
+            }
+        }
+        (theta, observer)
+    }
+
+    /// Refuses a time step that is unstable for these constants.
+    pub(crate) fn check_timestep(
+        &self,
+        system: &System,
+        constants: &Constants,
+    ) -> Result<(), DynamicsError> {
+        let mut u = Vec::new();
+        self.inputs.sample(system.channels(), 0.0, &mut u);
+        let state = system.initial_state(constants, &u);
+        system.check_timestep(constants, &state, &u).map(|_| ())
+    }
+
+    /// Predicted value of every sample; `check` refuses an unstable step first.
+    pub(crate) fn predict(
+        &self,
+        system: &System,
+        unknowns: &[Unknown],
+        p: &[f64],
+        interrupt: Option<&AtomicBool>,
+        check: bool,
+    ) -> Result<Vec<f64>, DynamicsError> {
+        let (theta, observer) = self.parameters(unknowns, p);
+        let constants = system.derive(&theta)?;
+        if check {
+            self.check_timestep(system, &constants)?;
+        }
+        let run = Run { interrupt, ..Run::new(system, &constants, &self.inputs) };
+        run.observe(&self.observer, &observer)
+    }
+
+    /// Predicted values and their Jacobian, by forward tangents or adjoint sweeps.
+    pub(crate) fn linearise(
+        &self,
+        system: &System,
+        unknowns: &[Unknown],
+        p: &[f64],
+        interrupt: Option<&AtomicBool>,
+        derivatives: Derivatives,
+        memory: usize,
+    ) -> Result<Linearised, DynamicsError> {
+        let (theta, observer) = self.parameters(unknowns, p);
+        let constants = system.derive(&theta)?;
+        let run = Run { interrupt, ..Run::new(system, &constants, &self.inputs) };
+        let forward = match derivatives {
+            Derivatives::Forward => true,
+            Derivatives::Adjoint => false,
+            // A tangent costs about one run, a row of the adjoint about three.
+            Derivatives::Auto => self.links.len() <= 3 * self.measured.len(),
+        };
+        if forward {
+            self.forward(&run, unknowns, p, &theta, &observer)
+        } else {
+            self.adjoint(&run, unknowns, p, &theta, &observer, memory)
+        }
+    }
+
+    fn forward(
+        &self,
+        run: &Run,
+        unknowns: &[Unknown],
+        p: &[f64],
+        theta: &[f64],
+        observer: &[f64],
+    ) -> Result<Linearised, DynamicsError> {
+        let columns = self.links.len();
+        let mut seeds = Seeds { columns, ..Default::default() };
+        for link in &self.links {
+            let slope = unknowns[link.unknown].transform.slope(p[link.unknown]);
+            let mut theta_dot = vec![0.0; theta.len()];
+            for &i in &link.theta {
+                theta_dot[i] = slope;
+            }
+            let mut observer_dot = vec![0.0; observer.len()];
+            for &i in &link.observer {
+                observer_dot[i] = slope;
+            }
+            seeds.c.extend(run.system.derive_pushforward(theta, run.constants, &theta_dot));
+            seeds.p.extend(observer_dot);
+        }
+        let found = run.sensitivities(&self.observer, observer, &seeds, &[])?;
+        let jacobian = DMatrix::from_column_slice(self.measured.len(), columns, &found.y_dot);
+        Ok(Linearised { y: found.y, jacobian, growth: found.growth })
+    }
+
+    fn adjoint(
+        &self,
+        run: &Run,
+        unknowns: &[Unknown],
+        p: &[f64],
+        theta: &[f64],
+        observer: &[f64],
+        memory: usize,
+    ) -> Result<Linearised, DynamicsError> {
+        let n = self.measured.len();
+        let mut jacobian = DMatrix::zeros(n, self.links.len());
+        let mut y = vec![0.0; n];
+        for i in 0..n {
+            let row = self.pull(run, unknowns, p, theta, observer, memory, &mut |values| {
+                let mut bar = vec![0.0; n];
+                bar[i] = 1.0;
+                (values[i], bar)
+            })?;
+            y = row.1;
+            for (k, value) in row.2.into_iter().enumerate() {
+                jacobian[(i, k)] = value;
+            }
+        }
+        Ok(Linearised { y, jacobian, growth: Vec::new() })
+    }
+
+    /// Value, predictions and derivatives by the linked unknowns of a loss of the predictions.
+    fn pull(
+        &self,
+        run: &Run,
+        unknowns: &[Unknown],
+        p: &[f64],
+        theta: &[f64],
+        observer: &[f64],
+        memory: usize,
+        loss: &mut dyn FnMut(&[f64]) -> (f64, Vec<f64>),
+    ) -> Result<(f64, Vec<f64>, Vec<f64>), DynamicsError> {
+        let options =
+            AdjointOptions { policy: Policy::Automatic, budget: memory, detach: Vec::new() };
+        let found = run.gradient(&self.observer, observer, &options, loss)?;
+        let theta_bar = run.system.derive_pullback(theta, run.constants, &found.c);
+        let bars = self
+            .links
+            .iter()
+            .map(|link| {
+                let by_theta: f64 = link.theta.iter().map(|&i| theta_bar[i]).sum();
+                let by_observer: f64 = link.observer.iter().map(|&i| found.p[i]).sum();
+                unknowns[link.unknown].transform.slope(p[link.unknown]) * (by_theta + by_observer)
+            })
+            .collect();
+        Ok((found.value, found.y, bars))
+    }
+
+    /// Value and derivatives by the linked unknowns of a loss of the predictions.
+    pub(crate) fn gradient(
+        &self,
+        system: &System,
+        unknowns: &[Unknown],
+        p: &[f64],
+        interrupt: Option<&AtomicBool>,
+        memory: usize,
+        loss: &mut dyn FnMut(&[f64]) -> (f64, Vec<f64>),
+    ) -> Result<(f64, Vec<f64>), DynamicsError> {
+        let (theta, observer) = self.parameters(unknowns, p);
+        let constants = system.derive(&theta)?;
+        let run = Run { interrupt, ..Run::new(system, &constants, &self.inputs) };
+        let (value, _, bars) = self.pull(&run, unknowns, p, &theta, &observer, memory, loss)?;
+        Ok((value, bars))
+    }
+
+    /// predicted − measured of sample `i`, modulo a turn for angles.
+    pub(crate) fn difference(&self, i: usize, predicted: f64) -> f64 {
+        self.observer.wrap(i).difference(predicted, self.measured[i])
+    }
+
+    /// Whether any of its signals observes a body.
+    pub fn sees(&self, body: &str) -> bool {
+        self.bodies.iter().any(|b| b == body)
+    }
+
+    /// Number of steps that its samples need.
+    pub fn steps(&self) -> usize {
+        self.observer.steps()
+    }
+}
