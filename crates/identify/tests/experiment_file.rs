@@ -169,7 +169,8 @@ fn every_fault_has_its_place() {
     for (from, to, line, words) in cases {
         assert!(EXPERIMENT.contains(from), "{from}");
         let text = EXPERIMENT.replacen(from, to, 1);
-        let result = read(&folder, &text).and_then(|e| costate_identify::Problem::new(&e).map(|_| ()));
+        let result =
+            read(&folder, &text).and_then(|e| costate_identify::Problem::new(&e).map(|_| ()));
         let error = result.expect_err(to);
         let IdentifyError::File(error) = &error else { panic!("{to}: {error}") };
         let message = error.to_string();
