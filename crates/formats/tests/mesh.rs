@@ -236,6 +236,61 @@ fn big_reals(x: &[f64]) -> Vec<u8> {
 }
 
 #[test]
+fn bad_gmsh_4_sections() {
+    use ErrorKind::*;
+    const NODES: &str = "$Nodes\n1 4 1 4\n3 1 0 4\n1\n2\n3\n4\n\
+                         0 0 0\n1 0 0\n0 1 0\n0 0 1\n$EndNodes\n";
+    let many: Vec<String> = (1..=65).map(|i| i.to_string()).collect();
+    let entity =
+        |groups: &str| format!("$Entities\n0 0 0 1\n1 0 0 0 1 1 1 {groups} 0\n$EndEntities\n");
+    let elements = |text: &str| format!("{NODES}$Elements\n{text}\n$EndElements\n");
+    let cases = [
+        ("$PhysicalNames\nx\n".to_owned(), NotANumber, 5, "number of physical names"),
+        ("$PhysicalNames\n1\n3 1 rubber\n".to_owned(), Syntax, 6, "quotation marks"),
+        ("$PhysicalNames\n1\n3 1 \"\"\n".to_owned(), Syntax, 6, "quotation marks"),
+        ("$PhysicalNames\n1\n3 1".to_owned(), Truncated, 6, "a quoted name"),
+        ("$Entities\n0 0 0 1\n1 0 0\n$End".to_owned(), NotANumber, 7, "bounding box"),
+        ("$Nodes\n1 1 1 1\n3 1 0 99999999999\n1\n".to_owned(), Truncated, 8, "tag of a node"),
+        (elements("1 1 1 1\n3 1 11 1"), Unsupported, 18, "10-node second-order tetrahedron"),
+        (elements("1 1 1 1\n3 1 4 1\n1 1 2 3 7"), IndexOutOfRange, 19, "the node 7"),
+        (elements("1 1 1 1\n3 1 4 1\n1 1 3 2 4"), Inverted, 19, "tetrahedron 0 (number 1"),
+        (elements("1 2 1 2\n3 1 4 2\n1 1 2 3 4\n2 2 1 3 4"), Inverted, 20, "tetrahedron 1"),
+        (elements("1 1 1 1\n3 1 4 1\n1 1 2 3"), NotANumber, 20, "a node of an element"),
+        (
+            entity(&format!("65 {}", many.join(" "))) + &elements("1 1 1 1\n3 1 4 1\n1 1 2 3 4"),
+            Unsupported,
+            22,
+            "at most 64 physical groups",
+        ),
+    ];
+    for (text, kind, line, fragment) in cases {
+        let text = format!("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n{text}");
+        let e = Mesh::parse("a.msh", text.as_bytes()).expect_err(&text);
+        assert_eq!((e.kind(), e.line()), (kind, Some(line)), "{text}{e}");
+        assert!(e.to_string().contains(fragment), "{text}{e}");
+    }
+}
+
+#[test]
+fn bad_binary_runs() {
+    let mut start = b"$MeshFormat\n2.2 1 8\n".to_vec();
+    start.extend(big(&[1]));
+    start.extend(b"\n$EndMeshFormat\n$Nodes\n0\n$EndNodes\n$Elements\n1\n");
+    for (header, fragment) in [
+        ([4, 2, 0], "from 1 to 1 elements"),
+        ([4, 0, 0], "found 0 elements"),
+        ([4, 1, -1], "with -1 tags"),
+        ([4, 1, i32::MAX], "with 2147483647 tags"),
+    ] {
+        let mut bytes = start.clone();
+        bytes.extend(big(&header));
+        let e = Mesh::parse("a.msh", &bytes).unwrap_err();
+        assert_eq!((e.kind(), e.line()), (ErrorKind::Syntax, None), "{e}");
+        assert!(e.to_string().contains(fragment), "{e}");
+    }
+}
+
+#[test]
 fn gmsh_of_the_other_byte_order() {
     const X: [[f64; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let mut two = b"$MeshFormat\n2.2 1 8\n".to_vec();
@@ -354,6 +409,36 @@ fn bad_vtk_cells() {
         assert_eq!((e.kind(), e.line()), (kind, line), "{text}{e}");
         assert!(e.to_string().contains(fragment), "{text}{e}");
     }
+    let grid = "DATASET UNSTRUCTURED_GRID\n";
+    let more = [
+        ("3.0", "CELL_TYPES x", Syntax, 5, "CELL_TYPES n"),
+        ("3.0", "POINT_DATA", Syntax, 5, "a number of tuples"),
+        ("3.0", "POINTS x float", Syntax, 5, "POINTS n type"),
+        ("3.0", "POINTS 1", Unsupported, 5, "a number type such as float"),
+        ("3.0", "POINT_DATA 1\nSCALARS a float\n1", Syntax, 7, "LOOKUP_TABLE"),
+        ("3.0", "POINT_DATA 1\nSCALARS a string", Unsupported, 6, "\"string\""),
+        ("3.0", "POINT_DATA 9\nVECTORS a float\n1 2", Truncated, 7, "a data array"),
+        ("3.0", "FIELD f", Syntax, 5, "FIELD name n"),
+        ("3.0", "FIELD f 1\na 1 x int", Syntax, 6, "components tuples"),
+        ("3.0", "FIELD f 99999", Truncated, 5, "an array of the field"),
+        ("3.0", "CELLS 1 5\n99999999 1 2", Truncated, 6, "a vertex of a cell"),
+        ("5.1", "CELLS x", Syntax, 5, "CELLS offsets vertices"),
+        ("5.1", "CELLS 2 3\nCONNECTIVITY int", Syntax, 6, "OFFSETS"),
+        ("5.1", "CELLS 2 3\nOFFSETS int\n0 9\nCONNECTIVITY int\n0 1 2", Syntax, 5, "ascending"),
+        ("5.1", "CELLS 2 3\nOFFSETS int\n3 0\nCONNECTIVITY int\n0 1 2", Syntax, 5, "up to 3"),
+        ("5.1", "CELLS 0 0\nOFFSETS int\nCONNECTIVITY int", Syntax, 5, "ascending"),
+    ];
+    for (version, body, kind, line, fragment) in more {
+        let text = format!("# vtk DataFile Version {version}\nt\nASCII\n{grid}{body}");
+        let e = Mesh::parse("a.vtk", text.as_bytes()).expect_err(&text);
+        assert_eq!((e.kind(), e.line()), (kind, Some(line)), "{text}\n{e}");
+        assert!(e.to_string().contains(fragment), "{text}\n{e}");
+    }
+    let text = format!("# vtk DataFile Version 3.0\nt\nBINARY\n{grid}CELLS 1 2\n");
+    let mut bytes = text.into_bytes();
+    bytes.extend(big(&[7, 0]));
+    let e = Mesh::parse("a.vtk", &bytes).unwrap_err();
+    assert!(e.to_string().contains("cell 0: expected a number of vertices"), "{e}");
     let lying = "# vtk DataFile Version 3.0\nt\nBINARY\nDATASET UNSTRUCTURED_GRID\n\
                  POINTS 18446744073709551615 double\n";
     let e = Mesh::parse("a.vtk", lying.as_bytes()).unwrap_err();

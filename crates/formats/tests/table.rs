@@ -47,6 +47,8 @@ fn bad_csv_is_refused_with_its_place() {
         ("t,x\n1,2\n3\n", WrongLength, Some(3), "2 cells as in the header, found 1"),
         ("t,x\n1,2,3\n", WrongLength, Some(2), "found 3"),
     ];
+    let latin = Table::parse("a.csv", b"t,\xe4\n1,2\n").unwrap_err();
+    assert_eq!((latin.kind(), latin.line()), (Syntax, Some(1)), "{latin}");
     for (text, kind, line, fragment) in cases {
         let e = Table::parse("a.csv", text.as_bytes()).expect_err(text);
         assert_eq!((e.kind(), e.line()), (kind, line), "{text:?}: {e}");
@@ -136,6 +138,19 @@ fn bad_arrays_are_refused() {
     assert_eq!(e.kind(), TooLarge);
     let none = "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 99999999999)}";
     assert_eq!(Table::parse("a.npy", &npy(none, b"")).unwrap_err().kind(), TooLarge);
+}
+
+#[test]
+fn damaged_archives_are_refused() {
+    let good = std::fs::read(data("run_compressed.npz")).unwrap();
+    // Bytes within the compressed data of the first array.
+    let mut bytes = good.clone();
+    bytes[60..80].fill(0xff);
+    let e = Table::parse("a.npz", &bytes).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Syntax, "{e}");
+    assert!(e.to_string().contains("array \"t\": expected data that can be unpacked"), "{e}");
+    let e = Table::parse("a.npz", &good[..good.len() / 2]).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Syntax, "{e}");
 }
 
 #[test]

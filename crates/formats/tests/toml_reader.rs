@@ -113,6 +113,45 @@ fn broken_text_has_a_place() {
 }
 
 #[test]
+fn text_that_is_no_utf_8_and_text_with_a_mark() {
+    let path = std::env::temp_dir().join(format!("costate-utf8-{}.toml", std::process::id()));
+    std::fs::write(&path, b"a = 1\nb = '\xe4'\n").unwrap();
+    let e = TomlFile::read(&path).unwrap_err();
+    assert_eq!((e.kind(), e.line()), (ErrorKind::Syntax, Some(2)));
+    assert!(e.to_string().contains("the byte 0xe4"), "{e}");
+    std::fs::write(&path, "\u{feff}a = 1\n").unwrap();
+    let f = TomlFile::read(&path).unwrap();
+    assert_eq!(f.root().req("a", Node::count).unwrap(), 1);
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn every_reader_refuses_other_types() {
+    let f = file(
+        "s = 'text'\nn = -1\nb = true\nd = 2020-01-01\na = [1, 'x']\nlong = [\n1,\n2]\n\
+         t = {}\ni = inf\n",
+    );
+    let root = f.root();
+    let get = |key: &str| root.get(key).unwrap();
+    let found = |e: Error| e.to_string().split("found ").nth(1).unwrap().to_owned();
+    assert_eq!(found(get("s").number().unwrap_err()), "'text' (a string)");
+    assert_eq!(found(get("s").integer().unwrap_err()), "'text' (a string)");
+    assert_eq!(found(get("b").string().unwrap_err()), "true (a boolean)");
+    assert_eq!(found(get("d").items().err().unwrap()), "2020-01-01 (a date)");
+    assert_eq!(found(get("long").boolean().unwrap_err()), "an array");
+    assert_eq!(found(get("t").limit().unwrap_err()), "a table");
+    assert_eq!(found(get("n").count().unwrap_err()), "-1");
+    assert_eq!(found(get("n").non_negative().unwrap_err()), "-1");
+    assert_eq!(found(get("n").within(0.0, 2.0).unwrap_err()), "-1");
+    assert_eq!(found(get("i").number().unwrap_err()), "inf");
+    assert_eq!(get("i").limit().unwrap(), f64::INFINITY);
+    assert_eq!(found(get("a").numbers().unwrap_err()), "'x' (a string)");
+    assert_eq!(found(get("a").strings().unwrap_err()), "1");
+    assert_eq!(found(get("a").counts().unwrap_err()), "'x' (a string)");
+    assert_eq!(found(get("n").section().err().unwrap()), "-1");
+}
+
+#[test]
 fn a_patch_changes_only_its_numbers() {
     let f = file(TEXT);
     let option = f.root().section("option").unwrap().unwrap();

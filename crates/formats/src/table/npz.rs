@@ -29,10 +29,13 @@ pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Table> {
         let Some(name) = name.strip_suffix(".npy").map(str::to_owned) else { continue };
         let mut content = Vec::new();
         // The size in the archive's directory is not to be trusted: what comes out is counted.
-        entry
-            .take(budget + 1)
-            .read_to_end(&mut content)
-            .map_err(|e| Error::io(file, &format!("cannot unpack the array \"{name}\""), e))?;
+        entry.take(budget + 1).read_to_end(&mut content).map_err(|e| {
+            Error::new(ErrorKind::Syntax)
+                .in_file(file)
+                .element(format!("array \"{name}\""))
+                .expected("data that can be unpacked")
+                .found(e.to_string())
+        })?;
         budget = budget.checked_sub(content.len() as u64).ok_or_else(|| {
             Error::new(ErrorKind::TooLarge)
                 .in_file(file)
