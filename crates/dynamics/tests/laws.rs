@@ -278,3 +278,26 @@ fn case_r43_springs_of_zero_length() {
         Spring::energy(&xd, &[Dual::new(k, 1.0), Dual::constant(0.0), Dual::constant(0.0)]);
     assert_eq!((energy.value, energy.tangent[0]), (0.0, 0.0));
 }
+
+/// For small strains a strip resists with 4 μλ/(μ + λ) and narrows by (λ − μ)/(λ + μ).
+#[test]
+fn membrane_moduli_are_those_of_the_manual() {
+    let (mu, lambda, strain) = (70.0, 110.0, 1e-5);
+    let rest = [v(0.0, 0.0, 0.0), v(0.1, 0.0, 0.0), v(0.0, 0.1, 0.0)];
+    let c = Indifferent::derive(&rest, &[mu, lambda, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    let energy = |e1: f64, e2: f64, shear: f64| {
+        let x = rest.map(|x| v(x.x * (1.0 + e1) + shear * x.y, x.y * (1.0 + e2), 0.0));
+        Indifferent::energy(&x, &c) / 0.005
+    };
+    let poisson = (lambda - mu) / (lambda + mu);
+    let stretched = energy(strain, -poisson * strain, 0.0) * 2.0 / (strain * strain);
+    let modulus = 4.0 * mu * lambda / (mu + lambda);
+    assert!((stretched / modulus - 1.0).abs() < 1e-4, "{stretched} {modulus}");
+    let sheared = energy(0.0, 0.0, strain) * 2.0 / (strain * strain);
+    assert!((sheared / mu - 1.0).abs() < 1e-4, "{sheared}");
+    for e2 in [0.9, 1.1] {
+        assert!(
+            energy(strain, -poisson * strain * e2, 0.0) > energy(strain, -poisson * strain, 0.0)
+        );
+    }
+}
