@@ -57,6 +57,22 @@ fn the_documented_example() {
 }
 
 #[test]
+fn the_scenes_that_ship() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let folders = std::fs::read_dir(examples).unwrap().map(|e| e.unwrap().path());
+    let scenes: Vec<PathBuf> =
+        folders.map(|f| f.join("scene.toml")).filter(|p| p.exists()).collect();
+    assert!(!scenes.is_empty());
+    for path in scenes {
+        let scene = match Scene::read(&path) {
+            Ok(scene) => scene,
+            Err(e) => panic!("{e}"),
+        };
+        assert_eq!(scene.with_values(&scene.model, &path).unwrap(), scene.file().text());
+    }
+}
+
+#[test]
 fn warp_scenes() {
     let scene = scene(
         "[option]\nup = \"y\"\n\
