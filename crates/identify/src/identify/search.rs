@@ -1,6 +1,7 @@
 //! The search itself: several starts, then passes over the noise levels.
 
-use std::time::Instant;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use super::checkpoint::{Checkpoint, Ended, Running};
 use super::sigma::Noise;
@@ -28,6 +29,9 @@ pub(super) struct Found {
 
 /// Noise levels have settled when none changes by more than this.
 const SETTLED: f64 = 0.01;
+/// Checkpoints are written no more often than this while iterations are quick: what a killed run
+/// loses is never more.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// Passes over the noise levels at most.
 const PASSES: usize = 12;
 
@@ -37,7 +41,8 @@ pub(super) fn search(
     options: &IdentifyOptions,
     begin: Instant,
 ) -> Result<Found, IdentifyError> {
-    let runner = Runner { problem, options, begin, wall_before: checkpoint.wall_s };
+    let runner =
+        Runner { problem, options, begin, wall_before: checkpoint.wall_s, saved: Cell::new(None) };
     if let Some(settings) = problem.method.multi_start
         && checkpoint.pass == 0
         && checkpoint.ended.len() < settings.starts
@@ -90,6 +95,7 @@ pub(super) fn search(
         // What does not depend on the noise does not need another pass.
         let only_scale = change > 0.0 && scale_only(problem) && one.status != Status::MaxIterations;
         if last || only_scale {
+            runner.save(&mut checkpoint)?;
             let final_noise = if change > 0.0 { next } else { checkpoint.noise.clone() };
             return runner.finish(one, checkpoint, final_noise);
         }
@@ -149,6 +155,8 @@ struct Runner<'a> {
     options: &'a IdentifyOptions<'a>,
     begin: Instant,
     wall_before: f64,
+    /// When the checkpoint was last written.
+    saved: Cell<Option<Instant>>,
 }
 
 impl<'a> Runner<'a> {
@@ -156,8 +164,16 @@ impl<'a> Runner<'a> {
         FitProblem::new(self.problem, noise.per_sample(self.problem), self.options.interrupt)
     }
 
+    fn save_now_and_then(&self, checkpoint: &mut Checkpoint) -> Result<(), IdentifyError> {
+        match self.saved.get() {
+            Some(at) if at.elapsed() < SAVE_EVERY => Ok(()),
+            _ => self.save(checkpoint),
+        }
+    }
+
     fn save(&self, checkpoint: &mut Checkpoint) -> Result<(), IdentifyError> {
         checkpoint.wall_s = self.wall_before + self.begin.elapsed().as_secs_f64();
+        self.saved.set(Some(Instant::now()));
         match self.options.run_folder {
             Some(folder) => checkpoint.write(folder),
             None => Ok(()),
@@ -210,7 +226,7 @@ impl<'a> Runner<'a> {
             });
             checkpoint.running = Some(running);
             checkpoint.runs = runs_before + fit.runs();
-            if let Err(e) = self.save(checkpoint) {
+            if let Err(e) = self.save_now_and_then(checkpoint) {
                 failure.get_or_insert(e);
             }
             if let Some(progress) = self.options.progress {
@@ -281,6 +297,9 @@ impl<'a> Runner<'a> {
             }
         };
         checkpoint.runs = runs_before + fit.runs();
+        if one.status == Status::Interrupted {
+            self.save(checkpoint)?;
+        }
         match failure {
             Some(e) => Err(e),
             None => Ok(one),
