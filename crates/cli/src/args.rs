@@ -28,6 +28,14 @@ pub enum Command {
     Simulate(SimulateArgs),
     /// Prove the derivatives of a scene: every leaf against differences and against the adjoint.
     Check(CheckArgs),
+    /// Cost of an experiment at its start and its gradient by every parameter.
+    Grad(GradArgs),
+    /// Find the parameters of an experiment, with error bars, and write a report.
+    Identify(IdentifyArgs),
+    /// Predict the recordings of an experiment with the parameters of a result.
+    Evaluate(EvaluateArgs),
+    /// Write the HTML report of a result again.
+    Report(ReportArgs),
 }
 
 /// Changes to the scene's numbers.
@@ -97,4 +105,56 @@ pub struct CheckArgs {
     /// Changes to the scene's numbers.
     #[command(flatten)]
     pub set: SetArgs,
+}
+
+/// Arguments of `grad`.
+#[derive(Args, Debug)]
+pub struct GradArgs {
+    /// The experiment file.
+    pub experiment: PathBuf,
+}
+
+/// Arguments of `identify`.
+#[derive(Args, Debug)]
+pub struct IdentifyArgs {
+    /// The experiment file.
+    pub experiment: PathBuf,
+    /// Folder for result, log, report and checkpoint (default: runs/NAME).
+    #[arg(long, conflicts_with = "resume")]
+    pub out: Option<PathBuf>,
+    /// Continue the run in this folder.
+    #[arg(long)]
+    pub resume: Option<PathBuf>,
+    /// Write the scene with the estimates in place, only the changed numbers replaced.
+    #[arg(long)]
+    pub write_model: Option<PathBuf>,
+    /// At most this many iterations (default: what the experiment says).
+    #[arg(long)]
+    pub max_iterations: Option<usize>,
+    /// Do not draw the motion.
+    #[arg(long)]
+    pub no_gif: bool,
+}
+
+/// Arguments of `evaluate`.
+#[derive(Args, Debug)]
+pub struct EvaluateArgs {
+    /// The experiment file; its recordings are predicted, none is fitted.
+    pub experiment: PathBuf,
+    /// The result: its file or its run folder.
+    #[arg(long = "with")]
+    pub result: PathBuf,
+}
+
+/// Arguments of `report`.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// The result: its file or its run folder.
+    pub result: PathBuf,
+    /// The experiment file, to draw the motion too.
+    #[arg(long)]
+    pub experiment: Option<PathBuf>,
+    /// Where to write (default: report.html beside the result).
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
 }

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value, json};
+
 use costate::dynamics::DynamicsError;
 use costate::formats;
+use costate::identify::IdentifyError;
 use costate::model::ModelError;
 
 /// Exit code: it ran, but diverged or did not converge.
@@ -28,6 +31,8 @@ pub struct Failure {
     pub column: Option<usize>,
     /// Exit code.
     pub code: u8,
+    /// Further members of the JSON object.
+    pub details: Map<String, Value>,
 }
 
 impl Failure {
@@ -40,6 +45,7 @@ impl Failure {
             line: None,
             column: None,
             code: REFUSED,
+            details: Map::new(),
         }
     }
     /// Names the file where none is known yet.
@@ -58,6 +64,7 @@ impl From<formats::Error> for Failure {
             line: error.line(),
             column: error.column(),
             code: REFUSED,
+            details: Map::new(),
         }
     }
 }
@@ -94,5 +101,29 @@ impl From<DynamicsError> for Failure {
 impl From<costate::render::Error> for Failure {
     fn from(error: costate::render::Error) -> Self {
         Self::refused("render", error.to_string())
+    }
+}
+
+impl From<costate::report::Error> for Failure {
+    fn from(error: costate::report::Error) -> Self {
+        Self::refused("report", error.to_string())
+    }
+}
+
+impl From<IdentifyError> for Failure {
+    fn from(error: IdentifyError) -> Self {
+        match error {
+            IdentifyError::File(e) => e.into(),
+            IdentifyError::Model(e) => e.into(),
+            IdentifyError::Dynamics(e) => e.into(),
+            IdentifyError::Interrupted => DynamicsError::Interrupted.into(),
+            other => {
+                let mut failure = Self::refused(other.kind(), other.to_string());
+                if let IdentifyError::NotIdentifiable(list) = &other {
+                    failure.details.insert("not_identifiable".into(), json!(list));
+                }
+                failure
+            }
+        }
     }
 }

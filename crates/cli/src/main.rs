@@ -5,6 +5,7 @@ mod commands;
 mod failure;
 mod interrupt;
 mod output;
+mod progress;
 mod table;
 
 use std::process::ExitCode;
@@ -31,6 +32,10 @@ fn main() -> ExitCode {
         Command::Params(args) => commands::params::run(args, &mut output),
         Command::Simulate(args) => commands::simulate::run(args, &mut output, interrupt),
         Command::Check(args) => commands::check::run(args, &mut output),
+        Command::Grad(args) => commands::grad::run(args, &mut output, interrupt),
+        Command::Identify(args) => commands::identify::run(args, &mut output, interrupt),
+        Command::Evaluate(args) => commands::evaluate::run(args, &mut output, interrupt),
+        Command::Report(args) => commands::report::run(args, &mut output, interrupt),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -17,6 +17,10 @@ impl Output {
     pub fn new(json: bool, quiet: bool) -> Self {
         Self { json, quiet }
     }
+    /// Whether only results and errors are wanted.
+    pub fn quiet(&self) -> bool {
+        self.quiet
+    }
     /// A line of the result for people.
     pub fn line(&mut self, text: impl AsRef<str>) {
         if !self.json {
@@ -52,7 +56,9 @@ impl Output {
                 "file": file,
                 "line": failure.line,
             });
-            self.object("costate.error/1", json!({ "error": error }));
+            let mut object = failure.details.clone();
+            object.insert("error".into(), error);
+            self.object("costate.error/1", Value::Object(object));
             return;
         }
         eprintln!("error: {}", failure.message);

@@ -1,13 +1,18 @@
 //! One file per command.
 
 pub mod check;
+pub mod evaluate;
+pub mod grad;
+pub mod identify;
 mod motion;
 pub mod params;
+pub mod report;
 pub mod simulate;
 
 use std::path::Path;
 
 use costate::formats::scene::Scene;
+use costate::identify::{Identification, RESULT_FILE};
 
 use crate::args::SetArgs;
 use crate::failure::Failure;
@@ -27,4 +32,10 @@ pub fn scene(path: &Path, set: &SetArgs) -> Result<Scene, Failure> {
         scene.model = scene.model.with(leaf.trim(), &values)?;
     }
     Ok(scene)
+}
+
+/// Reads a result, from its file or its run folder.
+pub fn result(path: &Path) -> Result<Identification, Failure> {
+    let file = if path.is_dir() { path.join(RESULT_FILE) } else { path.to_path_buf() };
+    Ok(Identification::read(&file)?)
 }

@@ -15,20 +15,12 @@ use crate::problem::{BoundRecording, FitProblem, Problem};
 use crate::result::{Identification, Numbers, Role, SignalFit};
 use crate::uncertainty::lag_one;
 
-/// Predicts every recording of an experiment with the estimates of a result.
-///
-/// Unknowns that the result does not have (of recordings that were not fitted) stay at their
-/// start.
+/// The estimates of a result as the p of a problem; unknowns that the result does not have stay at
+/// their start.
 ///
 /// # Errors
-/// An experiment that contradicts itself, a result whose parameters have other shapes, motions
-/// that cannot be simulated.
-pub fn evaluate(
-    experiment: &Experiment,
-    result: &Identification,
-    interrupt: Option<&AtomicBool>,
-) -> Result<Vec<SignalFit>, IdentifyError> {
-    let problem = Problem::new(experiment)?;
+/// A result whose parameters have other shapes, or impossible values.
+pub fn estimates(problem: &Problem, result: &Identification) -> Result<Vec<f64>, IdentifyError> {
     let mut p = problem.start();
     for (path, parameter) in &result.parameters {
         let members: Vec<usize> =
@@ -53,6 +45,24 @@ pub fn evaluate(
             }
         }
     }
+    Ok(p)
+}
+
+/// Predicts every recording of an experiment with the estimates of a result.
+///
+/// Unknowns that the result does not have (of recordings that were not fitted) stay at their
+/// start.
+///
+/// # Errors
+/// An experiment that contradicts itself, a result whose parameters have other shapes, motions
+/// that cannot be simulated.
+pub fn evaluate(
+    experiment: &Experiment,
+    result: &Identification,
+    interrupt: Option<&AtomicBool>,
+) -> Result<Vec<SignalFit>, IdentifyError> {
+    let problem = Problem::new(experiment)?;
+    let p = estimates(&problem, result)?;
     let mut noise = Noise::initial(&problem);
     for signal in &result.signals {
         let index = problem.signals.iter().position(|s| s.0 == signal.signal);
