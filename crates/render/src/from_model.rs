@@ -197,8 +197,9 @@ impl Track {
 pub struct MotionSettings {
     /// Look of the images.
     pub style: Style,
-    /// Direction of view; the model's up axis takes the place of its own.
-    pub view: View,
+    /// Direction of view; without one, across the longer horizontal extent of the motion with the
+    /// model's axis up.
+    pub view: Option<View>,
     /// At most so many frames.
     pub frames: usize,
     /// Points shown beside the model.
@@ -207,7 +208,7 @@ pub struct MotionSettings {
 
 impl Default for MotionSettings {
     fn default() -> Self {
-        Self { style: Style::default(), view: View::default(), frames: 200, tracks: Vec::new() }
+        Self { style: Style::default(), view: None, frames: 200, tracks: Vec::new() }
     }
 }
 
@@ -233,7 +234,7 @@ pub fn motion_gif(
         scene
     };
     let bounds = reach(&look, timeline.times.iter().map(|t| scene(*t)));
-    let view = View { up: look.up, ..settings.view };
+    let view = settings.view.unwrap_or_else(|| across(&bounds, look.up));
     let style = settings.style;
     let camera = Camera::framing(&bounds, &view, style.width as f64 / style.height as f64);
     let mut renderer = Renderer::new(&camera, style)?;
@@ -241,6 +242,18 @@ pub fn motion_gif(
     let (count, delay) = (timeline.times.len(), timeline.delay);
     write_gif(&mut out, &mut renderer, count, delay, |i| scene(timeline.times[i]))?;
     Ok(out)
+}
+
+/// The view across the longer horizontal side of a box.
+fn across(bounds: &Bounds, up: Up) -> View {
+    let view = View { up, ..View::default() };
+    let size = |k: usize| bounds.high[k] - bounds.low[k];
+    let depth = if up == Up::Y { size(2) } else { size(1) };
+    if depth > 1.5 * size(0) {
+        View { azimuth: 0.5 * std::f64::consts::PI - view.azimuth, ..view }
+    } else {
+        view
+    }
 }
 
 /// Positions at time `t`, on a straight line between the states around it.
@@ -324,6 +337,15 @@ mod tests {
         for t in [-0.1, 1.5, 2.0, 2.5, 3.1, f64::NAN] {
             assert_eq!(x(t), None, "at {t}");
         }
+    }
+
+    #[test]
+    fn the_view_is_across_the_longer_side() {
+        let box_of = |x: f64, y: f64, z: f64| Bounds { low: [0.0; 3], high: [x, y, z] };
+        let turned = |b: &Bounds, up: Up| across(b, up).azimuth > View::default().azimuth;
+        assert!(!turned(&box_of(3.0, 1.0, 9.0), Up::Z) && turned(&box_of(1.0, 3.0, 9.0), Up::Z));
+        assert!(!turned(&box_of(3.0, 9.0, 1.0), Up::Y) && turned(&box_of(1.0, 9.0, 3.0), Up::Y));
+        assert!(!turned(&Bounds::default(), Up::Z));
     }
 
     #[test]
