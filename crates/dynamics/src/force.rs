@@ -93,6 +93,10 @@ pub trait Force: Send + Sync {
         scratch: &mut Scratch,
     );
 
+    /// Promises that derivatives will be asked for by those entries of θ only for which `wanted`
+    /// holds; adjoints of constants that others alone depend on may then stay zero.
+    fn narrow(&mut self, _wanted: &dyn Fn(usize) -> bool) {}
+
     /// The first element whose force is not finite at a state, for messages.
     fn fault(&self, _c: &[f64], _at: At) -> Option<String> {
         None

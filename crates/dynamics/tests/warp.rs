@@ -6,7 +6,7 @@ mod recording;
 #[path = "common/warp.rs"]
 mod reference;
 
-use costate_dynamics::soft::{Element, Membrane, Tetrahedron, Warp, WarpDamping, WarpHinge};
+use costate_dynamics::soft::{Element, Membrane, Scope, Tetrahedron, Warp, WarpHinge};
 use costate_num::{Mat3, Vec3};
 use recording::{load, number, numbers};
 use reference::{Scene, scene};
@@ -210,12 +210,13 @@ fn single_tetrahedra() {
         c[10..13].copy_from_slice(&numbers(&case["mu_lambda_damp"]));
         c[14] = number(&case["activation"]);
         let (x, v) = (vectors(&case["positions"]), vectors(&case["velocities"]));
-        type Law = Tetrahedron<Warp, WarpDamping, 2>;
-        let f = <Law as Element<4, 6, 15>>::force(&x, &v, &c);
+        type Law = Tetrahedron<Warp, 2>;
+        let scope = Scope { warp: true, ..Scope::ALL };
+        let f = <Law as Element<4, 6, 15>>::force_within(&x, &v, &c, scope);
         close(&what("force"), &flat(&f), &numbers(&case["forces_float64"]), 1e-6);
         close(&what("force in float32"), &flat(&f), &numbers(&case["forces"]), 1e-6);
         let lambda = vectors(&case["cotangent"]);
-        let g = <Law as Element<4, 6, 15>>::adjoint(&x, &v, &c, &lambda);
+        let g = <Law as Element<4, 6, 15>>::adjoint_within(&x, &v, &c, &lambda, scope);
         close(&what("by positions"), &flat(&g.x), &numbers(&case["vjp_positions"]), 5e-6);
         close(&what("by velocities"), &flat(&g.v), &numbers(&case["vjp_velocities"]), 5e-6);
         close(&what("by materials"), &g.c[10..13], &numbers(&case["vjp_mu_lambda_damp"]), 2e-5);

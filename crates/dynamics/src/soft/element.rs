@@ -16,6 +16,10 @@ pub trait Element<const V: usize, const P: usize, const C: usize>: Send + Sync +
     /// Whether the force depends on velocities (at the constants this type is used with).
     const DISSIPATIVE: bool;
 
+    /// Whether the element is worth compiling for every instruction set; otherwise it runs one at
+    /// a time.
+    const LANES: bool = false;
+
     /// Constants from the rest positions and the parameters.
     fn derive<S: Scalar>(rest: &[Vec3<S>; V], p: &[S; P]) -> [S; C];
 
@@ -64,6 +68,11 @@ pub trait Element<const V: usize, const P: usize, const C: usize>: Send + Sync +
         &[]
     }
 
+    /// Parameters that the dampers depend on.
+    fn damper_parameters() -> &'static [usize] {
+        &[]
+    }
+
     /// Constants that depend on the rest shape only, those of [`Scope::rest`].
     fn rest_constants() -> Range<usize> {
         0..0
@@ -81,11 +90,13 @@ pub struct Scope {
     pub damping: bool,
     /// Derivatives by [`Element::rest_constants`].
     pub rest: bool,
+    /// Whether elements that know both damp as warp.sim does rather than frame-indifferently.
+    pub warp: bool,
 }
 
 impl Scope {
-    /// Everything.
-    pub const ALL: Self = Self { damping: true, rest: true };
+    /// Everything, with frame-indifferent damping.
+    pub const ALL: Self = Self { damping: true, rest: true, warp: false };
 }
 
 /// Derivatives of a scalar by positions, velocities and constants of an element.

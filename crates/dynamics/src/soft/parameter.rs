@@ -39,6 +39,18 @@ fn index(range: &Range<usize>, e: usize) -> usize {
 }
 
 impl Parameter {
+    /// The parts of θ it depends on.
+    pub fn sources(&self) -> Vec<Range<usize>> {
+        match self {
+            Self::Constant(_) | Self::Constants(_) => vec![],
+            Self::Leaf(range) => vec![range.clone()],
+            Self::ShearModulus { young, poisson } | Self::LameLambda { young, poisson } => {
+                vec![young.clone(), poisson.clone()]
+            }
+            Self::Share { total, .. } => vec![total.clone()],
+        }
+    }
+
     /// Value at element `e`.
     pub fn value(&self, theta: &[f64], e: usize) -> f64 {
         match self {

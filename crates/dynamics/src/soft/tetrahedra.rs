@@ -5,13 +5,14 @@ use std::ops::Range;
 
 use costate_num::{Dual, DualN, Mat3, Scalar, Vec3};
 
-use super::damping::{Damping, Kinematics};
+use super::damping::{Damping, FrameIndifferent, Kinematics, WarpDamping};
 use super::element::{Element, Gradient, Scope};
 use super::materials::{
     DensityGradient, Material, cofactor_derivative, dual_matrix, tangent_matrix, value_matrix,
 };
 
-/// A linear tetrahedron of a [`Material`] `M` with `N` parameters, damped by `D`.
+/// A linear tetrahedron of a [`Material`] `M` with `N` parameters, damped by [`FrameIndifferent`]
+/// or, where [`Scope::warp`] says so, [`WarpDamping`].
 ///
 /// Energy V (ψ(F) + m a (J − 1)) with the rest volume V, the activation a and the material's
 /// activation modulus m; force of the damping stress Q on vertex k: −V Q ∇φₖ.
@@ -19,7 +20,7 @@ use super::materials::{
 /// Parameters (`N + 4`): those of the material, viscosity η (Pa s), damping time β (s), density
 /// (kg/m³), activation. Constants (`N + 13`): the inverse B of the rest edge matrix by rows
 /// (1/m), V (m³), those of the material, η, β, activation.
-pub struct Tetrahedron<M, D, const N: usize>(PhantomData<(M, D)>);
+pub struct Tetrahedron<M, const N: usize>(PhantomData<M>);
 
 /// Number of a tetrahedron's parameters beside those of its material.
 pub const OWN_PARAMETERS: usize = 4;
@@ -90,11 +91,12 @@ impl<S: Scalar, const N: usize> Named<S, N> {
     }
 }
 
-impl<M: Material<N>, D: Damping, const N: usize, const P: usize, const C: usize> Element<4, P, C>
-    for Tetrahedron<M, D, N>
+impl<M: Material<N>, const N: usize, const P: usize, const C: usize> Element<4, P, C>
+    for Tetrahedron<M, N>
 {
     const NAME: &'static str = "tetrahedron";
     const DISSIPATIVE: bool = true;
+    const LANES: bool = true;
 
     #[inline(always)]
     fn derive<S: Scalar>(rest: &[Vec3<S>; 4], p: &[S; P]) -> [S; C] {
@@ -124,6 +126,10 @@ impl<M: Material<N>, D: Damping, const N: usize, const P: usize, const C: usize>
 
     fn dampers() -> &'static [usize] {
         const { &[MATERIAL + N, MATERIAL + N + 1] }
+    }
+
+    fn damper_parameters() -> &'static [usize] {
+        const { &[N, N + 1] }
     }
 
     fn rest_constants() -> Range<usize> {
@@ -157,7 +163,12 @@ impl<M: Material<N>, D: Damping, const N: usize, const P: usize, const C: usize>
         let active = M::activation_modulus(&c.material) * c.activation;
         let mut stress = M::gradient(&k.f, &c.material).stress + k.cofactor * active;
         if scope.damping {
-            stress += D::stress::<M, S, N>(&k, &c.material, c.viscosity, c.time);
+            let damping = if scope.warp {
+                WarpDamping::stress::<M, S, N>(&k, &c.material, c.viscosity, c.time)
+            } else {
+                FrameIndifferent::stress::<M, S, N>(&k, &c.material, c.viscosity, c.time)
+            };
+            stress += damping;
         }
         let gradients = c.inverse.transpose() * (-c.volume);
         balanced(&stress.matmul(gradients))
@@ -202,7 +213,11 @@ impl<M: Material<N>, D: Damping, const N: usize, const P: usize, const C: usize>
         let gradients = c.inverse.transpose() * (-c.volume);
         let mut damping = None;
         if scope.damping {
-            let d = D::adjoint::<M, S, N>(&k, &c.material, c.viscosity, c.time, &along);
+            let d = if scope.warp {
+                WarpDamping::adjoint::<M, S, N>(&k, &c.material, c.viscosity, c.time, &along)
+            } else {
+                FrameIndifferent::adjoint::<M, S, N>(&k, &c.material, c.viscosity, c.time, &along)
+            };
             by_f += d.f;
             total += d.stress;
             let mut i = 0;

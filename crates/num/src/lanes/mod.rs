@@ -28,6 +28,7 @@
 //! ```
 
 mod isa;
+#[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
 mod scalar;
 #[cfg(target_arch = "x86_64")]

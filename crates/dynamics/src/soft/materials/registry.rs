@@ -7,7 +7,6 @@ use costate_model::DampingLaw;
 use super::{Corotated, Material, NeoHookean, StVenantKirchhoff, StableNeoHookean, Warp};
 use crate::force::Force;
 use crate::soft::block::{Block, Drive, RestPositions};
-use crate::soft::damping::{FrameIndifferent, WarpDamping};
 use crate::soft::parameter::Parameter;
 use crate::soft::tetrahedra::Tetrahedron;
 
@@ -87,28 +86,17 @@ fn build<M: Material<N>, const N: usize, const P: usize, const C: usize>(
         *slot = parameter;
     }
     let drive = parts.activation_input.map(|input| Drive { constant: C - 1, input });
-    match parts.damping {
-        DampingLaw::FrameIndifferent => Box::new(
-            Block::<Tetrahedron<M, FrameIndifferent, N>, 4, P, C>::new(
-                parts.label,
-                parts.stencils,
-                parameters,
-                parts.rest,
-            )
-            .with_total_mass(parts.total_mass)
-            .with_drive(drive),
-        ),
-        DampingLaw::Warp => Box::new(
-            Block::<Tetrahedron<M, WarpDamping, N>, 4, P, C>::new(
-                parts.label,
-                parts.stencils,
-                parameters,
-                parts.rest,
-            )
-            .with_total_mass(parts.total_mass)
-            .with_drive(drive),
-        ),
-    }
+    Box::new(
+        Block::<Tetrahedron<M, N>, 4, P, C>::new(
+            parts.label,
+            parts.stencils,
+            parameters,
+            parts.rest,
+        )
+        .with_total_mass(parts.total_mass)
+        .with_drive(drive)
+        .with_warp_damping(parts.damping == DampingLaw::Warp),
+    )
 }
 
 /// The material laws that a system may use; by default the built-in ones.
