@@ -110,7 +110,8 @@ impl System {
         c_dot
     }
 
-    /// Adjoint of [`derive`](Self::derive): θ̄ for c̄.
+    /// Adjoint of [`derive`](Self::derive): θ̄ for c̄; NaN for leaves that
+    /// [`narrow`](Self::narrow) left out.
     pub fn derive_pullback(&self, theta: &[f64], constants: &Constants, c_bar: &[f64]) -> Vec<f64> {
         let mut theta_bar = vec![0.0; theta.len()];
         let gravity = self.model.leaves.range(self.model.options.gravity);
@@ -153,6 +154,11 @@ impl System {
         });
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             force.derive_pullback(theta, &c_bar[range.clone()], &mut theta_bar);
+        }
+        if let Some(wanted) = &self.wanted {
+            let unwanted =
+                theta_bar.iter_mut().zip(&wanted.entries).filter(|(_, wanted)| !**wanted);
+            unwanted.for_each(|(bar, _)| *bar = f64::NAN);
         }
         theta_bar
     }

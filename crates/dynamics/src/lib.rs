@@ -14,6 +14,7 @@ pub mod soft;
 mod stability;
 mod step;
 mod system;
+mod wanted;
 
 pub use check::{LeafCheck, check};
 pub use constants::{Constants, Layout};

@@ -236,7 +236,11 @@ impl System {
         ws: &mut Workspace,
     ) {
         let h = self.timestep();
-        self.net_forces(c, state, u.now, ws);
+        // Forces matter to the adjoint through the masses only, and to the jump term.
+        let masses = self.wants_masses();
+        if masses || self.model.options.saltation {
+            self.net_forces(c, state, u.now, ws);
+        }
         if self.model.options.saltation {
             self.jump_pullback(c, state, u.next, adjoint, inputs, ws);
         }
@@ -252,7 +256,9 @@ impl System {
                     Motion::Free => {
                         let v_new = v_bar + h * x_bar;
                         ws.lambda[j] = h * w * v_new;
-                        inputs.c[at_w] += h * v_new * ws.force[j];
+                        if masses {
+                            inputs.c[at_w] += h * v_new * ws.force[j];
+                        }
                         inputs.c[self.layout.gravity.start + k] += h * v_new;
                         inputs.c[at_alpha] -= h * v_new * state.v[j];
                         adjoint.v[j] = v_new - h * alpha * v_new;

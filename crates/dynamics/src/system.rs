@@ -7,6 +7,7 @@ use crate::error::DynamicsError;
 use crate::force::{Force, Scratch};
 use crate::soft;
 use crate::step::{StateAdjoint, StateTangents};
+use crate::wanted::Wanted;
 
 /// What drives a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub struct System {
     pub(crate) loads: Vec<LoadInput>,
     pub(crate) channels: Vec<InputChannel>,
     pub(crate) input_len: usize,
+    /// What [`narrow`](Self::narrow) left; everything without it.
+    pub(crate) wanted: Option<Wanted>,
 }
 
 /// Working memory for stepping on one thread; holds nothing between calls.
@@ -106,6 +109,7 @@ impl System {
             loads,
             channels,
             input_len,
+            wanted: None,
         })
     }
 

@@ -4,7 +4,8 @@ mod common;
 #[path = "common/proof.rs"]
 mod proof;
 
-use costate_dynamics::rollout::Run;
+use common::States;
+use costate_dynamics::rollout::{AdjointOptions, Run};
 use costate_dynamics::soft::{
     Corotated, Material, NeoHookean, Registry, StVenantKirchhoff, StableNeoHookean, Warp,
 };
@@ -426,4 +427,46 @@ fn warp_damping_refuses_a_damping_time() {
     model = model.with("soft.b.stiffness_damping", &[1e-3]).unwrap();
     let text = System::new(&model).err().unwrap().to_string();
     assert!(text.contains("stiffness_damping"), "{text}");
+}
+
+/// A narrowed gradient has the same bits for the leaves that were wanted and no number for the
+/// others.
+#[test]
+fn narrowed_gradients_are_the_same_or_not_numbers() {
+    for (law, seed) in [(DampingLaw::FrameIndifferent, 5), (DampingLaw::Warp, 4)] {
+        let model = body("stable-neo-hookean", law, seed, 0.012);
+        let gradient = |wanted: Option<&[&str]>| {
+            let mut system = System::new(&model).unwrap();
+            if let Some(paths) = wanted {
+                let ids: Vec<_> = paths.iter().map(|p| model.leaves.find(p).unwrap()).collect();
+                system.narrow(&ids);
+            }
+            let (theta, inputs) = (system.theta(), Inputs::default());
+            let c = system.derive(&theta).unwrap();
+            let observer = States { at: vec![5], dof: system.dof() };
+            let y_bar = random(3, 2 * system.dof());
+            let mut loss = |y: &[f64]| (dot(y, &y_bar), y_bar.clone());
+            let run = Run::new(&system, &c, &inputs);
+            let g = run.gradient(&observer, &[], &AdjointOptions::default(), &mut loss).unwrap();
+            system.derive_pullback(&theta, &c, &g.c)
+        };
+        let whole = gradient(None);
+        let lists: [&[&str]; 4] = [
+            &["soft.b.velocity"],
+            &["soft.b.activation", "soft.b.start_position"],
+            &["soft.b.damping"],
+            &["soft.b.rest_position"],
+        ];
+        for paths in lists {
+            let narrowed = gradient(Some(paths));
+            for (_, leaf) in model.leaves.iter() {
+                let range = model.leaves.range(model.leaves.find(&leaf.path).unwrap());
+                let wanted = paths.contains(&leaf.path.as_str());
+                for i in range {
+                    let same = narrowed[i].to_bits() == whole[i].to_bits();
+                    assert!(if wanted { same } else { narrowed[i].is_nan() }, "{}", leaf.path);
+                }
+            }
+        }
+    }
 }
