@@ -22,11 +22,20 @@ pub use costate_report as report;
 
 /// The names that most programs need.
 pub mod prelude {
+    pub use costate_dynamics::observe::{
+        Observation, Point, Sample, Signal, SignalObserver, SignalSet,
+    };
     pub use costate_dynamics::rollout::{AdjointOptions, Observer, Policy, Run, Seeds};
     pub use costate_dynamics::{Constants, System};
     pub use costate_formats::scene::Scene;
+    pub use costate_identify::{Experiment, Identification, IdentifyOptions, identify};
     pub use costate_model::{
         GeomBuilder, GridSplit, Inputs, MaterialSettings, Model, Shape, SoftBuilder, State,
         TetrahedraSettings, Trajectory,
     };
 }
+
+// The README's program is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

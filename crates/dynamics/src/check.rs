@@ -12,6 +12,12 @@ use crate::system::System;
 /// Relative widths of the differences.
 const WIDTHS: [f64; 7] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
 
+/// Differences of a loss of size one cannot resolve derivatives below this (rounding over the
+/// largest width); errors of smaller derivatives are relative to it.
+const FLOOR: f64 = 1e-7;
+/// A derivative below this part of the floor is rounding: the leaf has no influence.
+const RESOLUTION: f64 = 1e-6;
+
 /// What was found for one leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeafCheck {
@@ -99,6 +105,7 @@ pub fn check(
     let gradient =
         run.gradient(&probe, &[], &AdjointOptions::default(), &mut |y| (loss(y), y_bar.to_vec()))?;
     let theta_bar = system.derive_pullback(&theta, &c, &gradient.c);
+    let floor = FLOOR * gradient.y.iter().zip(&y_bar).map(|(a, b)| (a * b).abs()).sum::<f64>();
     let at = |theta: &[f64]| -> Result<f64, DynamicsError> {
         let c = system.derive(theta)?;
         Ok(loss(&Run::new(system, &c, inputs).observe(&probe, &[])?))
@@ -120,15 +127,16 @@ pub fn check(
         let y_dot = run.sensitivities(&probe, &[], &seeds, &[])?.y_dot;
         let derivative = loss(&y_dot);
         let adjoint: f64 = theta_bar.iter().zip(&theta_dot).map(|(a, b)| a * b).sum();
-        let (difference_error, width) = best_difference(&theta, &theta_dot, derivative, &at);
+        let (difference_error, width) = best_difference(&theta, &theta_dot, derivative, floor, &at);
         let size = theta_bar.iter().zip(&theta_dot).map(|(a, b)| (a * b).abs()).sum::<f64>();
         out.push(LeafCheck {
             path: leaf.path.clone(),
             derivative,
             difference_error,
             width,
-            adjoint_error: (adjoint - derivative).abs() / size.max(f64::MIN_POSITIVE),
-            influences: derivative != 0.0 || adjoint != 0.0,
+            adjoint_error: (adjoint - derivative).abs()
+                / size.max(RESOLUTION * floor).max(f64::MIN_POSITIVE),
+            influences: derivative.abs().max(adjoint.abs()) > RESOLUTION * floor,
         });
     }
     Ok(out)
@@ -140,6 +148,7 @@ fn best_difference(
     theta: &[f64],
     theta_dot: &[f64],
     derivative: f64,
+    floor: f64,
     at: &impl Fn(&[f64]) -> Result<f64, DynamicsError>,
 ) -> (f64, f64) {
     let moved = |eps: f64| -> Result<f64, DynamicsError> {
@@ -156,7 +165,7 @@ fn best_difference(
             },
             _ => continue,
         };
-        let error = (central - derivative).abs() / derivative.abs().max(f64::MIN_POSITIVE);
+        let error = (central - derivative).abs() / derivative.abs().max(floor);
         if error < best.0 {
             best = (error, width);
         }

@@ -42,6 +42,9 @@ pub fn write(
     let mut data = ReportData::from(result);
     if let Some(experiment) = experiment {
         data.motion = motion(experiment, result, interrupt)?;
+        if let Some(scene) = &experiment.scene {
+            data.provenance.files.push(("scene".into(), scene.display().to_string()));
+        }
     }
     let text = html(&data)?;
     costate::formats::write_atomically(page, |w| std::io::Write::write_all(w, text.as_bytes()))?;
