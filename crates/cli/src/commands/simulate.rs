@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use costate::dynamics::System;
 use costate::dynamics::contact::ContactMonitor;
 use costate::dynamics::rollout::Run;
+use costate::dynamics::soft::{Registry, bulk_modulus_warnings};
 use costate::formats::table::Table;
 use costate::model::{InputChannel, InputSignal, Inputs, Interpolation, State};
 use serde_json::json;
@@ -70,7 +71,8 @@ pub fn run(
         Err(failure) => (failure.partial, Some(Failure::from(failure.error))),
     };
     let wall = clock.elapsed().as_secs_f64();
-    let warnings = contacts.finish().warnings();
+    let mut warnings = bulk_modulus_warnings(&scene.model, &Registry::default());
+    warnings.extend(contacts.finish().warnings());
     for warning in &warnings {
         output.warn(warning);
     }

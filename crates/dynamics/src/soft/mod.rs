@@ -8,6 +8,7 @@ mod hinges;
 mod materials;
 mod membrane;
 mod parameter;
+mod rest;
 mod springs;
 mod tetrahedra;
 
@@ -24,5 +25,6 @@ pub use materials::{
 };
 pub use membrane::Membrane;
 pub use parameter::Parameter;
+pub use rest::bulk_modulus_warnings;
 pub use springs::Spring;
 pub use tetrahedra::{OWN_CONSTANTS, OWN_PARAMETERS, Tetrahedron};

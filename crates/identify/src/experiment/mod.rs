@@ -11,6 +11,7 @@ pub use units::Unit;
 use std::path::PathBuf;
 
 use costate_dynamics::observe::{Frame, Signal};
+use costate_dynamics::soft::Registry;
 use costate_model::{Entry, InputSignal, Model};
 
 use crate::error::IdentifyError;
@@ -144,6 +145,8 @@ pub struct Experiment {
     pub parameters: Vec<ParameterSpec>,
     /// How to search.
     pub method: Method,
+    /// The material laws that the scene may use: the built-in ones and those of the user's own.
+    pub materials: Registry,
 }
 
 impl Experiment {
@@ -158,6 +161,7 @@ impl Experiment {
             recordings: Vec::new(),
             parameters: Vec::new(),
             method: Method::default(),
+            materials: Registry::default(),
         }
     }
 }

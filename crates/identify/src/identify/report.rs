@@ -46,8 +46,9 @@ pub(super) fn report(
         notes.0.extend(warnings::growth(problem, &growth));
     }
     notes.0.extend(warnings::contacts(problem, p));
-    if let Ok(model) = problem.model_at(p) {
-        notes.0.extend(warnings::bulk_modulus(&model));
+    for (when, p) in [("at the start", &start), ("at the estimate", p)] {
+        let found = warnings::bulk_modulus(problem, p);
+        notes.0.extend(found.into_iter().map(|text| format!("{when}, {text}")));
     }
     let goodness = goodness(problem, blocks);
     notes.search(&found, problem);

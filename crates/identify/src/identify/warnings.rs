@@ -2,7 +2,7 @@
 
 use costate_dynamics::DynamicsError;
 use costate_dynamics::rollout::Run;
-use costate_model::{ElasticView, Model};
+use costate_dynamics::soft::bulk_modulus_warnings;
 
 use crate::error::IdentifyError;
 use crate::problem::{Problem, contact_report};
@@ -66,31 +66,10 @@ pub(super) fn growth(problem: &Problem, growth: &[Vec<(f64, Vec<f64>)>]) -> Vec<
     out
 }
 
-/// Bodies of warp.sim's law whose bulk modulus λ − μ/8 is not positive.
-pub(super) fn bulk_modulus(model: &Model) -> Vec<String> {
-    let mut out = Vec::new();
-    for body in &model.soft {
-        let Some(material) = body.tetrahedra.as_ref().map(|t| &t.material) else { continue };
-        if material.law != "warp" || material.view != ElasticView::Lame {
-            continue;
-        }
-        let &[mu, lambda, ..] = material.parameters.as_slice() else { continue };
-        let (mu, lambda) = (model.leaves.get(mu), model.leaves.get(lambda));
-        let count = mu.values.len().max(lambda.values.len());
-        let bulk = |e: usize| lambda.at(e) - mu.at(e) / 8.0;
-        let bad = (0..count).find(|&e| bulk(e) <= 0.0);
-        if let Some(e) = bad {
-            out.push(format!(
-                "soft.{}: the bulk modulus lambda − mu/8 of the warp law is {:.4} Pa (mu {}, \
-                 lambda {}); it must be positive for the body to keep its volume",
-                body.name,
-                bulk(e),
-                mu.at(e),
-                lambda.at(e)
-            ));
-        }
-    }
-    out
+/// Bodies whose material has no positive bulk modulus at p.
+pub(super) fn bulk_modulus(problem: &Problem, p: &[f64]) -> Vec<String> {
+    let warnings = |m| bulk_modulus_warnings(&m, &problem.materials);
+    problem.model_at(p).map(warnings).unwrap_or_default()
 }
 
 /// An error at the start of recording `r`, with what may be behind it.
@@ -100,7 +79,7 @@ pub(super) fn with_bulk_modulus(
     r: usize,
     e: DynamicsError,
 ) -> IdentifyError {
-    let hints = problem.model_at(start).map(|m| bulk_modulus(&m)).unwrap_or_default();
+    let hints = bulk_modulus(problem, start);
     match (&e, hints.first()) {
         (DynamicsError::Diverged { .. } | DynamicsError::UnstableStep { .. }, Some(hint)) => {
             IdentifyError::invalid(

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use costate_dynamics::observe::{Clock, Sample, SignalObserver, SignalSet, Term};
+use costate_dynamics::soft::Registry;
 use costate_dynamics::{DynamicsError, System};
 use costate_model::{Entry, Extent, Inputs, Leaves, Model, ModelError, Selection};
 
@@ -28,6 +29,8 @@ pub struct Problem {
     pub structure: Structure,
     /// How to search.
     pub method: Method,
+    /// The material laws that the system was made with.
+    pub materials: Registry,
     /// Name, unit and noise of every signal of the experiment.
     pub signals: Vec<(String, &'static str, Sigma)>,
 }
@@ -65,7 +68,7 @@ impl Problem {
     pub fn new(experiment: &Experiment) -> Result<Self, IdentifyError> {
         let wanted = resolve(experiment)?;
         let model = with_views(experiment, &wanted)?;
-        let system = System::new(&model)?;
+        let system = System::with_registry(&model, &experiment.materials)?;
         let fitted: Vec<usize> = (0..experiment.recordings.len())
             .filter(|&r| !experiment.recordings[r].validation)
             .collect();
@@ -129,6 +132,7 @@ impl Problem {
             fitted,
             structure,
             method: experiment.method.clone(),
+            materials: experiment.materials.clone(),
             signals,
         })
     }

@@ -1,6 +1,7 @@
 //! Material laws by name.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use costate_model::DampingLaw;
 
@@ -37,12 +38,18 @@ pub struct MaterialLaw {
     name: &'static str,
     parameters: usize,
     build: fn(TetrahedraParts) -> Box<dyn Force>,
+    lame_at_rest: fn(&[f64]) -> [f64; 2],
 }
 
 impl MaterialLaw {
     /// The law of material `M`; `P` and `C` are `N + 4` and `N + 13`.
     pub const fn of<M: Material<N>, const N: usize, const P: usize, const C: usize>() -> Self {
-        Self { name: M::NAME, parameters: N, build: build::<M, N, P, C> }
+        Self {
+            name: M::NAME,
+            parameters: N,
+            build: build::<M, N, P, C>,
+            lame_at_rest: lame_at_rest::<M, N>,
+        }
     }
 
     /// The name that scenes use.
@@ -53,6 +60,12 @@ impl MaterialLaw {
     /// How many parameters it takes.
     pub fn parameters(&self) -> usize {
         self.parameters
+    }
+
+    /// Lamé's μ and λ of the linearised law, Pa, for parameters in the law's order; missing ones
+    /// count as zero.
+    pub fn lame_at_rest(&self, parameters: &[f64]) -> [f64; 2] {
+        (self.lame_at_rest)(parameters)
     }
 
     /// The force of tetrahedra of this law; `parts.material` has [`parameters`](Self::parameters)
@@ -75,6 +88,14 @@ macro_rules! material_law {
             { $parameters + $crate::soft::OWN_CONSTANTS },
         >()
     };
+}
+
+fn lame_at_rest<M: Material<N>, const N: usize>(parameters: &[f64]) -> [f64; 2] {
+    let mut p = [0.0; N];
+    for (slot, value) in p.iter_mut().zip(parameters) {
+        *slot = *value;
+    }
+    M::lame_at_rest(&p)
 }
 
 fn build<M: Material<N>, const N: usize, const P: usize, const C: usize>(
@@ -103,6 +124,12 @@ fn build<M: Material<N>, const N: usize, const P: usize, const C: usize>(
 #[derive(Clone)]
 pub struct Registry {
     laws: BTreeMap<&'static str, MaterialLaw>,
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.laws.keys()).finish()
+    }
 }
 
 impl Default for Registry {
