@@ -166,7 +166,8 @@ pub struct Iteration {
     pub cost: f64,
     /// Wall time since the start, s.
     pub wall_s: f64,
-    /// Which pass over the noise levels or which start of several it belongs to.
+    /// Which search it belongs to: parts of the recordings, starts of several and passes over the
+    /// noise levels follow one another.
     pub pass: usize,
 }
 
@@ -187,7 +188,8 @@ pub struct Identification {
     pub cost: f64,
     /// Cost at the start, with the same σ.
     pub cost_initial: f64,
-    /// Iterations of the method.
+    /// Iterations of the search on all samples; those on first parts of the recordings, from a
+    /// start that is far off, stand in the history only.
     pub iterations: usize,
     /// Simulations made, with and without derivatives.
     pub evaluations: usize,

@@ -104,7 +104,7 @@ fn several_starts_leave_local_minima() {
     experiment.parameters = vec![stiffness];
     let alone = run(&experiment);
     assert!((estimate(&alone, K) / STIFFNESS - 1.0).abs() > 0.1);
-    experiment.method.multi_start = Some(MultiStart { starts: 40, spread: 10.0, seed: 1 });
+    experiment.method.multi_start = Some(MultiStart { starts: 25, spread: 10.0, seed: 1 });
     let result = run(&experiment);
     assert!((estimate(&result, K) / STIFFNESS - 1.0).abs() < 1e-2, "{:?}", result.parameters);
     assert!(result.warnings.iter().any(|w| w.contains("local minim")), "{:?}", result.warnings);

@@ -146,7 +146,16 @@ impl Selection {
                 }
                 let leaf = leaves.get(id);
                 let bounds = narrowed(&leaf.bounds, entry, &name, start)?;
-                unknowns.push(unknown(entry, index, name, targets, start, bounds, leaf.unit)?);
+                unknowns.push(unknown(
+                    entry,
+                    index,
+                    name,
+                    targets,
+                    start,
+                    bounds,
+                    &leaf.bounds,
+                    leaf.unit,
+                )?);
             }
         }
         let mut base = leaves.theta();
@@ -309,9 +318,10 @@ fn unknown(
     targets: Vec<usize>,
     start: f64,
     bounds: Bounds,
+    natural: &Bounds,
     unit: &'static str,
 ) -> Result<Unknown, ModelError> {
-    let transform = entry.transform.clone().unwrap_or_else(|| Transform::natural(&bounds, start));
+    let transform = entry.transform.clone().unwrap_or_else(|| Transform::natural(natural, start));
     let p = transform.start(start);
     if !p.is_finite() {
         return Err(ModelError::invalid(

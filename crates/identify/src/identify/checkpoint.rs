@@ -41,6 +41,9 @@ pub(crate) struct Checkpoint {
     pub ended: Vec<Ended>,
     /// Turning points of the cost along scans, by unknown.
     pub turning_points: Vec<(String, usize)>,
+    /// How many of the growing horizons have been worked off, and where they led.
+    pub horizon: usize,
+    pub approached: Option<Vec<f64>>,
     /// Pass over the noise levels.
     pub pass: usize,
     pub noise: Noise,
@@ -63,6 +66,8 @@ impl Checkpoint {
             fingerprint: fingerprint(problem),
             ended: Vec::new(),
             turning_points: Vec::new(),
+            horizon: 0,
+            approached: None,
             pass: 0,
             noise: Noise::initial(problem),
             running: None,

@@ -1,6 +1,7 @@
 //! From an experiment to a compiled problem.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use costate_dynamics::observe::{Clock, Sample, SignalObserver, SignalSet, Term};
 use costate_dynamics::soft::Registry;
@@ -18,7 +19,7 @@ pub struct Problem {
     /// Name of the experiment.
     pub name: String,
     /// The system; its model has the views that were chosen.
-    pub system: System,
+    pub system: Arc<System>,
     /// The entries of p: shared ones first, then those of each fitted recording.
     pub unknowns: Vec<Unknown>,
     /// All recordings, in the order of the experiment.
@@ -68,7 +69,7 @@ impl Problem {
     pub fn new(experiment: &Experiment) -> Result<Self, IdentifyError> {
         let wanted = resolve(experiment)?;
         let model = with_views(experiment, &wanted)?;
-        let system = System::with_registry(&model, &experiment.materials)?;
+        let system = Arc::new(System::with_registry(&model, &experiment.materials)?);
         let fitted: Vec<usize> = (0..experiment.recordings.len())
             .filter(|&r| !experiment.recordings[r].validation)
             .collect();
@@ -145,6 +146,40 @@ impl Problem {
     /// Number of fitted samples.
     pub fn samples(&self) -> usize {
         self.fitted.iter().map(|&r| self.recordings[r].measured.len()).sum()
+    }
+
+    /// The same problem with the samples of the first part of every fitted recording only, up to
+    /// `fraction` of its last time; `None` where that leaves too few to say anything.
+    ///
+    /// # Errors
+    /// None that the whole problem does not have.
+    pub fn until(&self, fraction: f64) -> Result<Option<Self>, IdentifyError> {
+        let mut recordings = Vec::new();
+        for &r in &self.fitted {
+            let recording = &self.recordings[r];
+            let last = recording.times.iter().copied().fold(0.0, f64::max);
+            match recording.until(&self.system, fraction * last)? {
+                Some(part) => recordings.push(part),
+                None => return Ok(None),
+            }
+        }
+        let index = |r: usize| self.fitted.iter().position(|&f| f == r);
+        let unknowns = self
+            .unknowns
+            .iter()
+            .map(|u| Unknown { recording: u.recording.and_then(index), ..u.clone() })
+            .collect();
+        let part = Self {
+            name: self.name.clone(),
+            system: self.system.clone(),
+            unknowns,
+            fitted: (0..recordings.len()).collect(),
+            recordings,
+            structure: self.structure.clone(),
+            method: self.method.clone(),
+            signals: self.signals.clone(),
+        };
+        Ok((part.samples() > 2 * part.unknowns.len()).then_some(part))
     }
 
     /// Predicted value of every sample of recording `r` at p.
@@ -326,6 +361,7 @@ fn bind_recording(
         theta: leaves.theta(),
         inputs,
         observer: SignalObserver::new(system, &SignalSet::default())?,
+        set: SignalSet::default(),
         observer_base: Vec::new(),
         links: Vec::new(),
         measured: Vec::new(),
@@ -382,6 +418,7 @@ fn bind_recording(
         set.frames.push(frame.clone());
     }
     bound.observer = SignalObserver::new(system, &set)?;
+    bound.set = set;
     let mut observer_leaves = bound.observer.leaves().clone();
     for change in recording.overrides.iter().filter(|o| is_observed(&o.path)) {
         let fail = |e: ModelError| change.place.error(&change.path, e);

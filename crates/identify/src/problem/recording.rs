@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use costate_dynamics::observe::SignalObserver;
+use costate_dynamics::observe::{SignalObserver, SignalSet};
 use costate_dynamics::rollout::{AdjointOptions, Observer, Policy, Run, Seeds};
 use costate_dynamics::{Constants, DynamicsError, System};
 use costate_model::Inputs;
@@ -24,6 +24,8 @@ pub struct BoundRecording {
     pub inputs: Inputs,
     /// The samples as functions of the motion.
     pub observer: SignalObserver,
+    /// What the observer was made of.
+    pub set: SignalSet,
     /// Its parameters that are known.
     pub observer_base: Vec<f64>,
     /// What the unknowns set here.
@@ -224,6 +226,38 @@ impl BoundRecording {
     /// predicted − measured of sample `i`, modulo a turn for angles.
     pub(crate) fn difference(&self, i: usize, predicted: f64) -> f64 {
         self.observer.wrap(i).difference(predicted, self.measured[i])
+    }
+
+    /// The same with the samples up to time `end` (s, by its clock); `None` if there is none.
+    pub(crate) fn until(&self, system: &System, end: f64) -> Result<Option<Self>, DynamicsError> {
+        let kept: Vec<usize> = (0..self.times.len()).filter(|&i| self.times[i] <= end).collect();
+        if kept.is_empty() {
+            return Ok(None);
+        }
+        let mut set = self.set.clone();
+        set.samples = kept.iter().map(|&i| self.set.samples[i]).collect();
+        let series = self
+            .series
+            .iter()
+            .map(|s| kept.partition_point(|&i| i < s.start)..kept.partition_point(|&i| i < s.end))
+            .filter(|s| !s.is_empty())
+            .collect();
+        Ok(Some(Self {
+            name: self.name.clone(),
+            validation: self.validation,
+            theta: self.theta.clone(),
+            inputs: self.inputs.clone(),
+            observer: SignalObserver::new(system, &set)?,
+            set,
+            observer_base: self.observer_base.clone(),
+            links: self.links.clone(),
+            measured: kept.iter().map(|&i| self.measured[i]).collect(),
+            times: kept.iter().map(|&i| self.times[i]).collect(),
+            signal_of: kept.iter().map(|&i| self.signal_of[i]).collect(),
+            sigma: kept.iter().map(|&i| self.sigma[i]).collect(),
+            series,
+            bodies: self.bodies.clone(),
+        }))
     }
 
     /// Whether any of its signals observes a body.
