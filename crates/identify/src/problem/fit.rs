@@ -8,6 +8,7 @@ use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use super::bind::Problem;
+use super::recording::Growth;
 use crate::least_squares::{Block, Failed, LeastSquares, Loss, Structure};
 
 /// The fit of a [`Problem`] with given noise.
@@ -136,7 +137,7 @@ impl<'a> FitProblem<'a> {
     pub(crate) fn linearise_with_growth(
         &self,
         p: &[f64],
-    ) -> Result<(Vec<Block>, Vec<Vec<(f64, Vec<f64>)>>), Failed> {
+    ) -> Result<(Vec<Block>, Vec<Growth>), Failed> {
         let problem = self.problem;
         let method = &problem.method;
         let share = method.memory / rayon::current_num_threads().max(1);

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use costate_dynamics::observe::{SignalObserver, SignalSet};
-use costate_dynamics::rollout::{AdjointOptions, Observer, Policy, Run, Seeds};
+use costate_dynamics::rollout::{AdjointOptions, Loss, Observer, Policy, Run, Seeds};
 use costate_dynamics::{Constants, DynamicsError, System};
 use costate_model::Inputs;
 use nalgebra::DMatrix;
@@ -44,13 +44,16 @@ pub struct BoundRecording {
     pub bodies: Vec<String>,
 }
 
+/// Times and norms of every column's position tangent.
+pub(crate) type Growth = Vec<(f64, Vec<f64>)>;
+
 /// Predicted values with their derivatives by the linked unknowns.
 pub(crate) struct Linearised {
     pub y: Vec<f64>,
     /// Samples × links.
     pub jacobian: DMatrix<f64>,
     /// Norms of position tangents in time, from forward runs.
-    pub growth: Vec<(f64, Vec<f64>)>,
+    pub growth: Growth,
 }
 
 impl BoundRecording {
@@ -188,7 +191,7 @@ impl BoundRecording {
         theta: &[f64],
         observer: &[f64],
         memory: usize,
-        loss: &mut dyn FnMut(&[f64]) -> (f64, Vec<f64>),
+        loss: &mut Loss,
     ) -> Result<(f64, Vec<f64>, Vec<f64>), DynamicsError> {
         let options =
             AdjointOptions { policy: Policy::Automatic, budget: memory, detach: Vec::new() };
@@ -214,7 +217,7 @@ impl BoundRecording {
         p: &[f64],
         interrupt: Option<&AtomicBool>,
         memory: usize,
-        loss: &mut dyn FnMut(&[f64]) -> (f64, Vec<f64>),
+        loss: &mut Loss,
     ) -> Result<(f64, Vec<f64>), DynamicsError> {
         let (theta, observer) = self.parameters(unknowns, p);
         let constants = system.derive(&theta)?;
