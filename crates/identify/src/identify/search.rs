@@ -119,7 +119,7 @@ pub(super) fn search(
 const HORIZONS: [f64; 3] = [0.25, 0.4, 0.65];
 /// A start is far off if its mean squared whitened residual is above this where σ is given, and
 /// above [`FAR_ESTIMATED`] where the signal's rms stands for σ.
-const FAR_GIVEN: f64 = 25.0;
+const FAR_GIVEN: f64 = 9.0;
 const FAR_ESTIMATED: f64 = 0.1;
 /// How well a part is fitted before the next one takes over.
 const PART: (usize, f64, f64) = (12, 1e-4, 1e-4);

@@ -178,6 +178,7 @@ impl Problem {
             structure: self.structure.clone(),
             method: self.method.clone(),
             signals: self.signals.clone(),
+            materials: self.materials.clone(),
         };
         Ok((part.samples() > 2 * part.unknowns.len()).then_some(part))
     }
