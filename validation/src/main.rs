@@ -4,11 +4,19 @@
 //! prints them without writing the file.
 
 mod check;
+// The scenes of warp.sim's recordings are built by the code that the tests use.
+#[path = "../../crates/dynamics/tests/common/mod.rs"]
+mod common;
 mod derivatives;
 mod memory;
 mod onset;
 mod oscillator;
 mod page;
+mod recording;
+mod simulated;
+mod warp;
+#[path = "../../crates/dynamics/tests/common/warp.rs"]
+mod warp_scene;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,7 +30,9 @@ const GROUPS: &[Entry] = &[
     ("oscillator", oscillator::run),
     ("derivatives", derivatives::run),
     ("onset", onset::run),
+    ("warp", warp::run),
     ("memory", memory::run),
+    ("simulated", simulated::run),
 ];
 
 /// The repository's root.

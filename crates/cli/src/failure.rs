@@ -32,7 +32,7 @@ pub struct Failure {
     /// Exit code.
     pub code: u8,
     /// Further members of the JSON object.
-    pub details: Map<String, Value>,
+    pub details: Box<Map<String, Value>>,
 }
 
 impl Failure {
@@ -45,7 +45,7 @@ impl Failure {
             line: None,
             column: None,
             code: REFUSED,
-            details: Map::new(),
+            details: Box::default(),
         }
     }
     /// Names the file where none is known yet.
@@ -64,7 +64,7 @@ impl From<formats::Error> for Failure {
             line: error.line(),
             column: error.column(),
             code: REFUSED,
-            details: Map::new(),
+            details: Box::default(),
         }
     }
 }

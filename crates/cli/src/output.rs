@@ -56,7 +56,7 @@ impl Output {
                 "file": file,
                 "line": failure.line,
             });
-            let mut object = failure.details.clone();
+            let mut object = (*failure.details).clone();
             object.insert("error".into(), error);
             self.object("costate.error/1", Value::Object(object));
             return;
