@@ -55,6 +55,14 @@ pub trait Damping: Send + Sync + 'static {
         time: S,
         multiplier: &Mat3<S>,
     ) -> DampingGradient<S, N>;
+
+    /// Derivatives of stress : Λ by the viscosity and the damping time. The stress is linear in
+    /// both, so they do not depend on their values.
+    fn slopes<M: Material<N>, S: Scalar, const N: usize>(
+        k: &Kinematics<S>,
+        p: &[S; N],
+        multiplier: &Mat3<S>,
+    ) -> [S; 2];
 }
 
 /// Kelvin-Voigt damping in the rate of Green's strain Ė = sym(FᵀḞ) and of the volume J̇ = cof F : Ḟ.
@@ -140,6 +148,19 @@ impl Damping for FrameIndifferent {
             time: (mu + mu) * product + lambda * traces,
         }
     }
+
+    #[inline(always)]
+    fn slopes<M: Material<N>, S: Scalar, const N: usize>(
+        k: &Kinematics<S>,
+        p: &[S; N],
+        multiplier: &Mat3<S>,
+    ) -> [S; 2] {
+        let [mu, lambda] = M::lame_at_rest(p);
+        let (own, other) = (strain_rate(&k.f, &k.rate), strain_rate(&k.f, multiplier));
+        let volumes = k.cofactor.inner(k.rate) * k.cofactor.inner(*multiplier);
+        let product = own.inner(other);
+        [product + volumes, (mu + mu) * product + lambda * (own.trace() * other.trace())]
+    }
 }
 
 /// warp.sim 1.8's damping, for scenes that come from there: the stress is η (Ḟ + r cof F) with
@@ -181,5 +202,15 @@ impl Damping for WarpDamping {
             viscosity: k.rate.inner(*multiplier) + volume_rate * other,
             time: S::zero(),
         }
+    }
+
+    #[inline(always)]
+    fn slopes<M: Material<N>, S: Scalar, const N: usize>(
+        k: &Kinematics<S>,
+        _p: &[S; N],
+        multiplier: &Mat3<S>,
+    ) -> [S; 2] {
+        let volumes = k.cofactor.inner(k.absolute_rate) * k.cofactor.inner(*multiplier);
+        [k.rate.inner(*multiplier) + volumes, S::zero()]
     }
 }

@@ -88,6 +88,9 @@ pub struct Scope {
     /// Forces that [`Element::dampers`] scale and the derivatives by these constants; left out
     /// where all of them are zero and no such derivative is wanted.
     pub damping: bool,
+    /// Whether the dampers are all zero, so that of [`damping`](Self::damping) only the derivatives
+    /// by themselves remain.
+    pub idle: bool,
     /// Derivatives by [`Element::rest_constants`].
     pub rest: bool,
     /// Whether elements that know both damp as warp.sim does rather than frame-indifferently.
@@ -96,7 +99,7 @@ pub struct Scope {
 
 impl Scope {
     /// Everything, with frame-indifferent damping.
-    pub const ALL: Self = Self { damping: true, rest: true, warp: false };
+    pub const ALL: Self = Self { damping: true, idle: false, rest: true, warp: false };
 }
 
 /// Derivatives of a scalar by positions, velocities and constants of an element.

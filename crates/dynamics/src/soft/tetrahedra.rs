@@ -3,13 +3,11 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use costate_num::{Dual, DualN, Mat3, Scalar, Vec3};
+use costate_num::{DualN, Mat3, Scalar, Vec3};
 
 use super::damping::{Damping, FrameIndifferent, Kinematics, WarpDamping};
 use super::element::{Element, Gradient, Scope};
-use super::materials::{
-    DensityGradient, Material, cofactor_derivative, dual_matrix, tangent_matrix, value_matrix,
-};
+use super::materials::{DensityTangent, Direction, Material, cofactor_derivative};
 
 /// A linear tetrahedron of a [`Material`] `M` with `N` parameters, damped by [`FrameIndifferent`]
 /// or, where [`Scope::warp`] says so, [`WarpDamping`].
@@ -162,7 +160,7 @@ impl<M: Material<N>, const N: usize, const P: usize, const C: usize> Element<4, 
         let k = c.kinematics(x, v, scope.damping);
         let active = M::activation_modulus(&c.material) * c.activation;
         let mut stress = M::gradient(&k.f, &c.material).stress + k.cofactor * active;
-        if scope.damping {
+        if scope.damping && !scope.idle {
             let damping = if scope.warp {
                 WarpDamping::stress::<M, S, N>(&k, &c.material, c.viscosity, c.time)
             } else {
@@ -188,31 +186,41 @@ impl<M: Material<N>, const N: usize, const P: usize, const C: usize> Element<4, 
         let k = c.kinematics(x, v, scope.damping);
         let lambda_edges = edges(lambda);
         let along = lambda_edges.matmul(c.inverse);
-        let mut p_dual = [Dual::zero(); N];
+        let cofactor_tangent = cofactor_derivative(&k.f, &along);
+        let volume_tangent = k.cofactor.inner(along);
+        let direction =
+            Direction { g: along, cofactor: k.cofactor, cofactor_tangent, volume_tangent };
+        let DensityTangent { stress, stress_tangent, parameters_tangent } =
+            M::tangent(&k.f, &direction, &c.material);
         let mut p_slope = [DualN::<S, N>::zero(); N];
         let mut i = 0;
         while i < N {
-            p_dual[i] = Dual::constant(c.material[i]);
             p_slope[i] = DualN::variable(c.material[i], i);
             i += 1;
         }
-        let DensityGradient { stress, parameters } =
-            M::gradient(&dual_matrix(&k.f, &along), &p_dual);
         let modulus = M::activation_modulus(&p_slope);
-        let volume_along = k.cofactor.inner(along);
         let active = modulus.value * c.activation;
-        let mut by_f = tangent_matrix(&stress) + cofactor_derivative(&k.f, &along) * active;
-        let mut total = value_matrix(&stress) + k.cofactor * active;
+        let mut by_f = stress_tangent + cofactor_tangent * active;
+        let mut total = stress + k.cofactor * active;
+        let active_volume = c.activation * volume_tangent;
         let mut by_p = [S::zero(); N];
         let mut i = 0;
         while i < N {
-            by_p[i] = parameters[i].tangent[0] + c.activation * volume_along * modulus.tangent[i];
+            by_p[i] = parameters_tangent[i] + active_volume * modulus.tangent[i];
             i += 1;
         }
         let mut out = Gradient::zero();
         let gradients = c.inverse.transpose() * (-c.volume);
         let mut damping = None;
-        if scope.damping {
+        if scope.damping && scope.idle {
+            let [viscosity, time] = if scope.warp {
+                WarpDamping::slopes::<M, S, N>(&k, &c.material, &along)
+            } else {
+                FrameIndifferent::slopes::<M, S, N>(&k, &c.material, &along)
+            };
+            out.c[MATERIAL + N] = -c.volume * viscosity;
+            out.c[MATERIAL + N + 1] = -c.volume * time;
+        } else if scope.damping {
             let d = if scope.warp {
                 WarpDamping::adjoint::<M, S, N>(&k, &c.material, c.viscosity, c.time, &along)
             } else {
@@ -244,7 +252,7 @@ impl<M: Material<N>, const N: usize, const P: usize, const C: usize> Element<4, 
             out.c[MATERIAL + i] = -c.volume * by_p[i];
             i += 1;
         }
-        out.c[MATERIAL + N + 2] = -c.volume * modulus.value * volume_along;
+        out.c[MATERIAL + N + 2] = -c.volume * modulus.value * volume_tangent;
         if scope.rest {
             let mut by_inverse =
                 edges(x).transpose().matmul(by_f) + lambda_edges.transpose().matmul(total);

@@ -3,9 +3,10 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use costate_num::{Dual, Kernel, Lanes, Scalar, Vec3};
+use costate_num::{Dual, Lanes, Scalar, Vec3};
 
 use super::mesh::{Mesh, WIDTH, store};
+use super::mode::{self, Modal};
 use crate::soft::element::{Element, Scope, dual3, tangent3};
 
 /// The state and constants that elements are evaluated at.
@@ -51,17 +52,15 @@ impl<const C: usize> Tail<C> {
     #[inline(always)]
     fn load<S: Lanes>(&self, values: &[f64], n: usize, e: usize) -> [S; C] {
         let mut out = [S::zero(); C];
-        let mut i = 0;
-        if e < self.start {
-            while i < C {
-                out[i] = S::load(&values[i * n + e..]);
-                i += 1;
-            }
+        let (from, stride) = if e < self.start {
+            (&values[e..], n)
         } else {
-            while i < C {
-                out[i] = S::load(&self.rows[i][e - self.start..]);
-                i += 1;
-            }
+            (&self.rows.as_flattened()[e - self.start..], WIDTH)
+        };
+        let mut i = 0;
+        while i < C {
+            out[i] = S::load(&from[i * stride..]);
+            i += 1;
         }
         out
     }
@@ -78,8 +77,8 @@ impl<const V: usize> Inputs<'_, V> {
     }
 
     #[inline(always)]
-    fn velocities<S: Lanes>(&self, e: usize) -> [Vec3<S>; V] {
-        if self.scope.damping { self.mesh.load(self.v, e) } else { [Vec3::zero(); V] }
+    fn velocities<S: Lanes>(&self, e: usize, scope: Scope) -> [Vec3<S>; V] {
+        if scope.damping { self.mesh.load(self.v, e) } else { [Vec3::zero(); V] }
     }
 }
 
@@ -91,18 +90,23 @@ pub(super) struct ForceKernel<'a, L, const V: usize, const P: usize, const C: us
     pub law: PhantomData<L>,
 }
 
-impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Kernel
+impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
     for ForceKernel<'_, L, V, P, C>
 {
-    type Output = ();
+    const SPLIT: bool = true;
+    const ADJOINT: bool = false;
+    fn scope(&self) -> Scope {
+        self.inputs.scope
+    }
     #[inline(always)]
-    fn run<S: Lanes>(self) {
+    fn run_in<S: Lanes, const MODE: u8>(self) {
         let Inputs { mesh, c, x, scope, .. } = self.inputs;
+        let scope = mode::within::<MODE>(scope);
         let tail = Tail::<C>::new(c, mesh.count());
         let mut e = self.elements.start;
         while e < self.elements.end {
             let x = mesh.load::<S>(x, e);
-            let v = self.inputs.velocities(e);
+            let v = self.inputs.velocities(e, scope);
             let c = self.inputs.constants(&tail, e);
             store(&L::force_within(&x, &v, &c, scope), self.out, e - self.elements.start);
             e += S::N;
@@ -130,13 +134,18 @@ pub(super) struct PullKernel<'a, L, const V: usize, const P: usize, const C: usi
     pub law: PhantomData<L>,
 }
 
-impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Kernel
+impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
     for PullKernel<'_, L, V, P, C>
 {
-    type Output = ();
+    const SPLIT: bool = true;
+    const ADJOINT: bool = true;
+    fn scope(&self) -> Scope {
+        self.inputs.scope
+    }
     #[inline(always)]
-    fn run<S: Lanes>(self) {
+    fn run_in<S: Lanes, const MODE: u8>(self) {
         let Inputs { mesh, c, x, scope, drive, .. } = self.inputs;
+        let scope = mode::within::<MODE>(scope);
         let Outputs { x: x_out, v: v_out, c: c_out, drive: drive_out } = self.out;
         let tail = Tail::<C>::new(c, mesh.count());
         let (skip, dampers) = (L::rest_constants(), L::dampers());
@@ -144,13 +153,13 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Kernel
         let mut e = start;
         while e < end {
             let x = mesh.load::<S>(x, e);
-            let v = self.inputs.velocities(e);
+            let v = self.inputs.velocities(e, scope);
             let c = self.inputs.constants(&tail, e);
             let lambda = mesh.load::<S>(self.lambda, e);
             let at = e - start;
             let g = L::adjoint_within(&x, &v, &c, &lambda, scope);
             store(&g.x, x_out, at);
-            if !v_out.is_empty() {
+            if scope.damping && !scope.idle {
                 store(&g.v, v_out, at);
             }
             let mut i = 0;
@@ -210,19 +219,24 @@ pub(super) struct PushKernel<'a, L, const V: usize, const P: usize, const C: usi
     pub law: PhantomData<L>,
 }
 
-impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Kernel
+impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
     for PushKernel<'_, L, V, P, C>
 {
-    type Output = ();
+    const SPLIT: bool = false;
+    const ADJOINT: bool = false;
+    fn scope(&self) -> Scope {
+        self.inputs.scope
+    }
     #[inline(always)]
-    fn run<S: Lanes>(self) {
+    fn run_in<S: Lanes, const MODE: u8>(self) {
         let Inputs { mesh, c, x, scope, drive, .. } = self.inputs;
+        let scope = mode::within::<MODE>(scope);
         let n = mesh.count();
         let (tail, tail_dot) = (Tail::<C>::new(c, n), Tail::<C>::new(self.c_dot, n));
         let mut e = self.elements.start;
         while e < self.elements.end {
             let (x, dx) = (mesh.load::<S>(x, e), mesh.load::<S>(self.x_dot, e));
-            let v = self.inputs.velocities::<S>(e);
+            let v = self.inputs.velocities::<S>(e, scope);
             let mut dv = [Vec3::zero(); V];
             if scope.damping {
                 dv = mesh.load(self.v_dot, e);

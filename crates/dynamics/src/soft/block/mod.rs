@@ -8,16 +8,17 @@ mod derive;
 mod energy;
 mod kernels;
 mod mesh;
+mod mode;
 
 use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use costate_num::{Kernel, dispatch};
 use rayon::prelude::*;
 
 use self::kernels::{ForceKernel, Inputs, Outputs, PullKernel, PushKernel};
 use self::mesh::Mesh;
+use self::mode::run;
 use super::element::{Element, Scope};
 use super::parameter::Parameter;
 use crate::force::{Adjoints, At, Force, Scratch, Tangents};
@@ -153,22 +154,6 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
     }
 }
 
-/// Runs a kernel of an element on the processor's widest registers, or one element at a time.
-/// Never inlined, so that each kernel is compiled once. Builds with debug assertions, which tests
-/// are, compile one lane only: the bits are the same, and the build takes a fraction of the time.
-#[inline(never)]
-fn run<
-    L: Element<V, P, C>,
-    K: Kernel<Output = ()>,
-    const V: usize,
-    const P: usize,
-    const C: usize,
->(
-    kernel: K,
-) {
-    if L::LANES && !cfg!(debug_assertions) { dispatch(kernel) } else { kernel.run::<f64>() }
-}
-
 /// Splits the first `len` numbers off, or all where there are fewer.
 fn take<'a>(from: &mut &'a mut [f64], len: usize) -> &'a mut [f64] {
     let len = len.min(from.len());
@@ -199,6 +184,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         };
         self.wanted = Scope {
             damping: L::damper_parameters().is_empty() || any(L::damper_parameters()),
+            idle: false,
             rest: self.rest.range.clone().any(wanted),
             warp: self.wanted.warp,
         };
@@ -285,11 +271,13 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         scratch: &mut Scratch,
     ) {
         let buffers = Buffers::of(scratch);
-        let damping = self.wanted.damping || self.has_damping(c);
-        let inputs = self.inputs(c, at, Scope { damping, ..self.wanted });
+        let damped = self.has_damping(c);
+        let damping = self.wanted.damping || damped;
+        let scope = Scope { damping, idle: damping && !damped, ..self.wanted };
+        let inputs = self.inputs(c, at, scope);
         let (n, len) = (self.len(), self.mesh.buffer_len());
         buffers.x.resize(len, 0.0);
-        buffers.v.resize(if damping { len } else { 0 }, 0.0);
+        buffers.v.resize(if damped { len } else { 0 }, 0.0);
         buffers.drive.resize(if self.drive.is_some() { n } else { 0 }, 0.0);
         let mut rest = (&mut *buffers.x, &mut *buffers.v, &mut *buffers.drive);
         let mut rest_c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
@@ -316,7 +304,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
             });
         });
         self.mesh.gather(&buffers.x, adjoints.x);
-        if damping {
+        if damped {
             self.mesh.gather(&buffers.v, adjoints.v);
         }
         if let Some(drive) = self.drive {

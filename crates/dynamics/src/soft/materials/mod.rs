@@ -49,6 +49,30 @@ pub struct DensityGradient<S, const N: usize> {
     pub parameters: [S; N],
 }
 
+/// A direction G in which F moves, and what follows from both.
+#[derive(Clone, Copy, Debug)]
+pub struct Direction<S> {
+    /// G.
+    pub g: Mat3<S>,
+    /// cof F.
+    pub cofactor: Mat3<S>,
+    /// The derivative of cof F along G.
+    pub cofactor_tangent: Mat3<S>,
+    /// The derivative of J = det F along G, cof F : G.
+    pub volume_tangent: S,
+}
+
+/// The stress and the derivatives of a [`DensityGradient`] along a direction G.
+#[derive(Clone, Copy, Debug)]
+pub struct DensityTangent<S, const N: usize> {
+    /// ∂ψ/∂F, Pa.
+    pub stress: Mat3<S>,
+    /// The derivative of ∂ψ/∂F along G.
+    pub stress_tangent: Mat3<S>,
+    /// The derivative of ∂ψ/∂p along G.
+    pub parameters_tangent: [S; N],
+}
+
 /// A hyperelastic law with `N` parameters.
 ///
 /// Only [`energy`](Self::energy) and [`lame_at_rest`](Self::lame_at_rest) must be given;
@@ -91,6 +115,31 @@ pub trait Material<const N: usize>: Send + Sync + 'static {
         DensityGradient {
             stress: Mat3::from_rows(Self::energy(&Mat3::from_rows(f_dual), &p_fixed).tangent),
             parameters: Self::energy(&Mat3::from_rows(f_fixed), &p_dual).tangent,
+        }
+    }
+
+    /// The stress and the tangent of [`gradient`](Self::gradient) at fixed parameters; by default
+    /// from one evaluation on duals, which laws with shared terms can undercut.
+    #[inline(always)]
+    fn tangent<S: Scalar>(f: &Mat3<S>, along: &Direction<S>, p: &[S; N]) -> DensityTangent<S, N> {
+        let mut p_dual = [Dual::zero(); N];
+        let mut i = 0;
+        while i < N {
+            p_dual[i] = Dual::constant(p[i]);
+            i += 1;
+        }
+        let DensityGradient { stress, parameters } =
+            Self::gradient(&dual_matrix(f, &along.g), &p_dual);
+        let mut parameters_tangent = [S::zero(); N];
+        let mut i = 0;
+        while i < N {
+            parameters_tangent[i] = parameters[i].tangent[0];
+            i += 1;
+        }
+        DensityTangent {
+            stress: value_matrix(&stress),
+            stress_tangent: tangent_matrix(&stress),
+            parameters_tangent,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use costate_num::{Mat3, Scalar};
 
-use super::{DensityGradient, Material};
+use super::{DensityGradient, DensityTangent, Direction, Material};
 
 /// ψ = m/2 (|F|² − 3) − m/2 ln((|F|² + 1)/4) + l/2 (J − 1)² − 3m/4 (J − 1) with m = 4μ/3 and
 /// l = λ + 5μ/6, so that the parameters μ and λ (Pa) are Lamé's at rest.
@@ -24,6 +24,14 @@ impl Material<2> for StableNeoHookean {
     fn gradient<S: Scalar>(f: &Mat3<S>, p: &[S; 2]) -> DensityGradient<S, 2> {
         let DensityGradient { stress, parameters: [m, l] } = gradient(f, &inner_parameters(p));
         DensityGradient { stress, parameters: [m.scale(MU_TO_M) + l.scale(MU_TO_L), l] }
+    }
+
+    #[inline(always)]
+    fn tangent<S: Scalar>(f: &Mat3<S>, along: &Direction<S>, p: &[S; 2]) -> DensityTangent<S, 2> {
+        let mut out = tangent(f, along, &inner_parameters(p));
+        let [m, l] = out.parameters_tangent;
+        out.parameters_tangent = [m.scale(MU_TO_M) + l.scale(MU_TO_L), l];
+        out
     }
 
     #[inline(always)]
@@ -69,5 +77,34 @@ pub(super) fn gradient<S: Scalar>(f: &Mat3<S>, p: &[S; 2]) -> DensityGradient<S,
     DensityGradient {
         stress: *f * shear + cofactor * (l * volume - m.scale(0.75)),
         parameters: by_parameters(invariant, volume),
+    }
+}
+
+/// Tangent of [`gradient`] along a direction, with the stress.
+#[inline(always)]
+pub(super) fn tangent<S: Scalar>(
+    f: &Mat3<S>,
+    along: &Direction<S>,
+    p: &[S; 2],
+) -> DensityTangent<S, 2> {
+    let [m, l] = *p;
+    let volume = f.columns[0].dot(along.cofactor.columns[0]) - S::one();
+    let invariant_tangent = f.inner(along.g).scale(2.0);
+    let inverse = (f.inner(*f) + S::one()).recip();
+    let slope = inverse * invariant_tangent;
+    let shear = m * (S::one() - inverse);
+    let shear_tangent = m * inverse * slope;
+    let pressure = l * volume - m.scale(0.75);
+    let volume_tangent = along.volume_tangent;
+    DensityTangent {
+        stress: *f * shear + along.cofactor * pressure,
+        stress_tangent: along.g * shear
+            + *f * shear_tangent
+            + along.cofactor_tangent * pressure
+            + along.cofactor * (l * volume_tangent),
+        parameters_tangent: [
+            (invariant_tangent - slope).scale(0.5) - volume_tangent.scale(0.75),
+            volume * volume_tangent,
+        ],
     }
 }

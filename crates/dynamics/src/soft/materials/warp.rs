@@ -2,7 +2,7 @@
 
 use costate_num::{Mat3, Scalar};
 
-use super::{DensityGradient, Material, stable_neo_hookean};
+use super::{DensityGradient, DensityTangent, Direction, Material, stable_neo_hookean};
 
 /// The stable neo-Hookean energy with its own parameters k_mu and k_lambda (Pa), as NVIDIA's
 /// warp.sim 1.8 uses it.
@@ -22,6 +22,11 @@ impl Material<2> for Warp {
     #[inline(always)]
     fn gradient<S: Scalar>(f: &Mat3<S>, p: &[S; 2]) -> DensityGradient<S, 2> {
         stable_neo_hookean::gradient(f, p)
+    }
+
+    #[inline(always)]
+    fn tangent<S: Scalar>(f: &Mat3<S>, along: &Direction<S>, p: &[S; 2]) -> DensityTangent<S, 2> {
+        stable_neo_hookean::tangent(f, along, p)
     }
 
     #[inline(always)]
