@@ -142,7 +142,8 @@ fn stiffness_and_mass_together_are_refused_or_told_as_a_ratio() {
     assert!((ratio / (STIFFNESS / MASS) - 1.0).abs() < 1e-3, "{ratio}");
     // A prior on the mass makes both known.
     experiment.method.unidentifiable = Unidentifiable::Refuse;
-    experiment.parameters[1].entry.prior = Some(Prior { mean: 0.5, sd: 0.01, transformed: false });
+    experiment.parameters[1].entry.prior =
+        Some(Prior { mean: Some(0.5), sd: 0.01, transformed: false });
     let result = run(&experiment);
     assert!(result.converged);
     let error = one(result.parameters[M].std_error.as_ref().unwrap());

@@ -24,8 +24,8 @@ pub enum Spread {
 /// What is known beforehand, as a normal distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// Mean.
-    pub mean: f64,
+    /// Mean; `None` is where the search starts.
+    pub mean: Option<f64>,
     /// Standard deviation.
     pub sd: f64,
     /// Whether both speak of the transformed value p (as `log`, a relative deviation) and not of
@@ -330,9 +330,9 @@ fn unknown(
         ));
     }
     if let Some(prior) = &entry.prior {
-        let mean = transform.inverse(prior.mean);
-        if !(prior.sd > 0.0 && prior.sd.is_finite() && prior.mean.is_finite())
-            || (prior.transformed && !mean.is_finite())
+        let mean = prior.mean.unwrap_or(start);
+        if !(prior.sd > 0.0 && prior.sd.is_finite() && mean.is_finite())
+            || (prior.transformed && !transform.inverse(mean).is_finite())
         {
             return Err(ModelError::invalid(
                 format!("prior of {name}"),

@@ -96,7 +96,7 @@ fn bad_selections_are_errors() {
     start.start = Some(vec![-1.0]);
     assert!(matches!(select(vec![start]).bind(&model), Err(ModelError::OutOfBounds { .. })));
     let mut prior = Entry::new("soft.g.mu");
-    prior.prior = Some(Prior { mean: 1.0, sd: 0.0, transformed: false });
+    prior.prior = Some(Prior { mean: Some(1.0), sd: 0.0, transformed: false });
     assert!(select(vec![prior]).bind(&model).is_err());
     let mut component = Entry::new("option.gravity");
     component.components = Some(vec![3]);

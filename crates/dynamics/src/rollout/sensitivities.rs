@@ -61,8 +61,13 @@ impl Run<'_> {
         let mut window = InputWindow::new(self);
         let mut u_dot = (Vec::new(), Vec::new());
         gather(&mut windows, 0, &mut u_dot);
-        let mut tangents = self.start_tangents(seeds, &u_dot.0);
+        let moving = Moving::of(seeds, n, self.constants.values.len());
+        let c_dot = moving.gather(&seeds.c, self.constants.values.len());
+        let mut tangents = self.start_tangents(seeds, &moving, &c_dot, &u_dot.0);
         let mut before = tangents.clone();
+        let zero =
+            || StateTangents { columns, q: vec![0.0; n * columns], v: vec![0.0; n * columns] };
+        let (mut start_tangents, mut end_tangents) = (zero(), zero());
         let (mut state, mut next) = (self.start(), State::default());
         for step in 0..steps {
             self.check_interrupt()?;
@@ -80,14 +85,16 @@ impl Run<'_> {
             }
             system.step(self.constants, &state, u, step, &mut next, ws)?;
             let c = self.constants;
-            system.step_pushforward(c, &state, u, &mut tangents, &seeds.c, u_tangent, ws);
+            system.step_pushforward(c, &state, u, &mut tangents, &c_dot, u_tangent, ws);
             if reads {
                 let interval = self.interval(p, step, &state, &next, u);
                 observer.observe(interval, &mut y);
+                moving.spread(&before, &mut start_tangents);
+                moving.spread(&tangents, &mut end_tangents);
                 let at = IntervalTangents {
                     columns,
-                    start: &before,
-                    end: &tangents,
+                    start: &start_tangents,
+                    end: &end_tangents,
                     c: &seeds.c,
                     u: &u_dot.0,
                     p: &seeds.p,
@@ -95,18 +102,18 @@ impl Run<'_> {
                 observer.pushforward(interval, at, &mut y_dot);
             }
             if step % stride == 0 || step + 1 == steps {
-                let norms: Vec<f64> = (0..columns)
-                    .map(|k| tangents.q[k * n..(k + 1) * n].iter().map(|x| x * x).sum::<f64>())
-                    .map(f64::sqrt)
-                    .collect();
-                if let Some(k) = norms.iter().position(|x| !x.is_finite()) {
-                    let q = &tangents.q[k * n..(k + 1) * n];
-                    let j = q.iter().position(|x| !x.is_finite()).unwrap_or(0);
-                    return Err(DynamicsError::NonFiniteDerivative {
-                        leaf: format!("direction {k}"),
-                        step,
-                        element: system.vertex_name(j / 3),
-                    });
+                let mut norms = vec![0.0; columns];
+                for (m, &k) in moving.columns.iter().enumerate() {
+                    let q = &tangents.q[m * n..(m + 1) * n];
+                    norms[k] = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+                    if !norms[k].is_finite() {
+                        let j = q.iter().position(|x| !x.is_finite()).unwrap_or(0);
+                        return Err(DynamicsError::NonFiniteDerivative {
+                            leaf: format!("direction {k}"),
+                            step,
+                            element: system.vertex_name(j / 3),
+                        });
+                    }
                 }
                 growth.push((next.time, norms));
             }
@@ -115,17 +122,70 @@ impl Run<'_> {
         Ok(Sensitivities { y, y_dot, growth })
     }
 
-    /// Tangents of the start.
-    fn start_tangents(&self, seeds: &Seeds, u_dot: &[f64]) -> StateTangents {
-        let (n, columns) = (self.system.dof(), seeds.columns);
+    /// Tangents of the start in the directions that move the state.
+    fn start_tangents(
+        &self,
+        seeds: &Seeds,
+        moving: &Moving,
+        c_dot: &[f64],
+        u_dot: &[f64],
+    ) -> StateTangents {
+        let (n, columns) = (self.system.dof(), moving.columns.len());
         let mut tangents = match &seeds.initial {
-            Some(given) => given.clone(),
+            Some(given) => StateTangents {
+                columns,
+                q: moving.gather(&given.q, n),
+                v: moving.gather(&given.v, n),
+            },
             None => StateTangents { columns, q: vec![0.0; n * columns], v: vec![0.0; n * columns] },
         };
         if self.initial.is_none() {
-            self.system.start_pushforward(&seeds.c, u_dot, &mut tangents);
+            self.system.start_pushforward(c_dot, u_dot, &mut tangents);
         }
         tangents
+    }
+}
+
+/// The directions along which the motion changes at all. Those of the observer alone (a clock's
+/// offset, a marker's place, a bias) leave every state as it is, so no tangent of a state need be
+/// carried along for them.
+struct Moving {
+    columns: Vec<usize>,
+}
+
+impl Moving {
+    /// `n` is the length of the position, `len` that of the constants.
+    fn of(seeds: &Seeds, n: usize, len: usize) -> Self {
+        let nonzero = |all: &[f64], len: usize, k: usize| {
+            !all.is_empty() && all[k * len..(k + 1) * len].iter().any(|&x| x != 0.0)
+        };
+        let moves = |&k: &usize| {
+            // Inputs are gathered for all directions together.
+            !seeds.inputs.is_empty()
+                || nonzero(&seeds.c, len, k)
+                || seeds
+                    .initial
+                    .as_ref()
+                    .is_some_and(|s| nonzero(&s.q, n, k) || nonzero(&s.v, n, k))
+        };
+        Self { columns: (0..seeds.columns).filter(moves).collect() }
+    }
+
+    /// The moving ones of columns of length `len`.
+    fn gather(&self, all: &[f64], len: usize) -> Vec<f64> {
+        if all.is_empty() {
+            return Vec::new();
+        }
+        self.columns.iter().flat_map(|&k| &all[k * len..(k + 1) * len]).copied().collect()
+    }
+
+    /// Puts the columns of `from` to their places in `to`, which is zero elsewhere.
+    fn spread(&self, from: &StateTangents, to: &mut StateTangents) {
+        let Some(n) = from.q.len().checked_div(self.columns.len()) else { return };
+        for (m, &k) in self.columns.iter().enumerate() {
+            to.q[k * n..(k + 1) * n].copy_from_slice(&from.q[m * n..(m + 1) * n]);
+            to.v[k * n..(k + 1) * n].copy_from_slice(&from.v[m * n..(m + 1) * n]);
+        }
     }
 }
 

@@ -249,7 +249,7 @@ fn parameters(
                 ci95: finite.then(|| members.iter().map(|&i| interval(i)).collect()),
                 transform: first.transform_name().into(),
                 at_bound: members.iter().any(|&i| at_bound[i]),
-                prior: first.prior.map(|prior| prior.mean),
+                prior: first.prior.and_then(|prior| prior.mean),
             };
             (group, parameter)
         })

@@ -28,10 +28,12 @@ impl Unknown {
     pub fn prior_residual(&self, p: f64) -> Option<(f64, f64)> {
         let prior = self.prior?;
         Some(if prior.transformed {
-            ((p - self.transform.inverse(prior.mean)) / prior.sd, 1.0 / prior.sd)
+            let mean = prior.mean.map_or(self.start, |mean| self.transform.inverse(mean));
+            ((p - mean) / prior.sd, 1.0 / prior.sd)
         } else {
+            let mean = prior.mean.unwrap_or_else(|| self.transform.value(self.start));
             let slope = self.transform.slope(p) / prior.sd;
-            ((self.transform.value(p) - prior.mean) / prior.sd, slope)
+            ((self.transform.value(p) - mean) / prior.sd, slope)
         })
     }
 

@@ -53,7 +53,7 @@ pub(super) fn read(path: &str, node: &Node<'_>) -> Result<ParameterSpec> {
     entry.prior = s.opt("prior", |n| {
         let t = n.section()?;
         let prior = Prior {
-            mean: t.req("mean", Node::number)?,
+            mean: t.opt("mean", Node::number)?,
             sd: t.req("sd", Node::positive)?,
             transformed: t.or("transformed", false, Node::boolean)?,
         };
