@@ -3,6 +3,7 @@
 //! `cargo run --release -p costate-validation` runs all; `-- GROUP…` runs the named groups and
 //! prints them without writing the file.
 
+mod beam;
 mod check;
 // The scenes of warp.sim's recordings are built by the code that the tests use.
 #[path = "../../crates/dynamics/tests/common/mod.rs"]
@@ -33,6 +34,7 @@ const GROUPS: &[Entry] = &[
     ("warp", warp::run),
     ("memory", memory::run),
     ("simulated", simulated::run),
+    ("beam", beam::run),
 ];
 
 /// The repository's root.
