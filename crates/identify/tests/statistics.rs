@@ -131,7 +131,7 @@ fn a_priori_knowledge_weighs_by_its_deviation() {
     let error = one(free.parameters[K].std_error.as_ref().unwrap());
     // As sure as the data, one deviation off: the estimate goes half way, the error falls by √2.
     let mean = estimate(&free, K) + error;
-    let prior = costate_model::Prior { mean, sd: error, transformed: false };
+    let prior = costate_model::Prior { mean: Some(mean), sd: error, transformed: false };
     experiment.parameters[0].entry.prior = Some(prior);
     let both = run(&experiment);
     let moved = (estimate(&both, K) - estimate(&free, K)) / error;
