@@ -4,6 +4,7 @@
 //! prints them without writing the file.
 
 mod beam;
+mod bouncing_grid;
 mod check;
 // The scenes of warp.sim's recordings are built by the code that the tests use.
 #[path = "../../crates/dynamics/tests/common/mod.rs"]
@@ -15,6 +16,7 @@ mod oscillator;
 mod page;
 mod recording;
 mod simulated;
+mod soft_cube;
 mod warp;
 #[path = "../../crates/dynamics/tests/common/warp.rs"]
 mod warp_scene;
@@ -35,6 +37,8 @@ const GROUPS: &[Entry] = &[
     ("memory", memory::run),
     ("simulated", simulated::run),
     ("beam", beam::run),
+    ("soft-cube", soft_cube::run),
+    ("bouncing-grid", bouncing_grid::run),
 ];
 
 /// The repository's root.

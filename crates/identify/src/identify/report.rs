@@ -342,7 +342,9 @@ impl Notes {
             });
         }
         for signal in signals {
-            if signal.rms > signal.rms_rest && signal.samples > 2 {
+            // Where a signal hardly moves, both differ by chance.
+            let chance = 2.0 / (signal.samples as f64).sqrt();
+            if signal.rms > signal.rms_rest * (1.0 + chance) && signal.samples > 2 {
                 self.add(format!(
                     "recording {}: signal {} is explained worse (rms {:.3e}) than by a model that \
                      does nothing ({:.3e})",
