@@ -144,25 +144,29 @@ fn free_flight_cannot_show_a_stiffness() {
 
 #[test]
 fn clean_data_give_the_truth_from_far_below_and_far_above() {
-    let mut landing = experiment(coarse(&[]), 30, 1e-6, None);
+    let mut landing = experiment(coarse(&[]), 25, 1e-6, None);
     record(&mut landing);
     for start in [300.0, 30_000.0] {
         ask(&mut landing, start);
         let result = run(&landing).unwrap();
         let estimate = result.parameters[MU].estimate.as_slice()[0];
         println!(
-            "from {start}: {estimate}, {} iterations, {:.1} s, {:?}",
-            result.iterations, result.wall_s, result.status
+            "from {start}: {estimate}, {:?}, {:.1} s, {:?}",
+            result.history.iter().map(|i| i.iteration).collect::<Vec<_>>(),
+            result.wall_s,
+            result.status
         );
         assert!(result.converged, "{:?}", result.warnings);
         assert!((estimate / TRUTH - 1.0).abs() < 1e-6, "{estimate}");
-        assert!(result.iterations <= 15, "{}", result.iterations);
+        let iterations = result.history.iter().filter(|i| i.iteration > 0).count();
+        assert!(iterations <= 15, "{iterations}");
+        assert!(!result.warnings.iter().any(|w| w.contains("chaotic")), "{:?}", result.warnings);
     }
 }
 
 #[test]
 fn noisy_data_give_the_truth_within_the_interval() {
-    let mut landing = experiment(coarse(&[]), 30, 1e-3, None);
+    let mut landing = experiment(coarse(&[]), 25, 1e-3, None);
     record(&mut landing);
     let mut random = Random::new(5);
     for data in &mut landing.recordings[0].data {

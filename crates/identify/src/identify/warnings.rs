@@ -10,6 +10,9 @@ use crate::problem::{Problem, contact_report};
 /// Tangents that grow by more than this over the second half of a recording make its gradient
 /// meaningless.
 const GROWTH: f64 = 1e4;
+/// A change of positions (m, for a change of the unknown by its size) that is not rounding: before
+/// a contact a stiffness moves nothing, and what follows is no growth.
+const TANGENT: f64 = 1e-8;
 
 /// Contacts of the fitted recordings at p.
 pub(super) fn contacts(problem: &Problem, p: &[f64]) -> Vec<String> {
@@ -46,7 +49,10 @@ pub(super) fn growth(problem: &Problem, growth: &[Vec<(f64, Vec<f64>)>]) -> Vec<
             .iter()
             .zip(half)
             .enumerate()
-            .filter(|(_, (_, half))| **half > 0.0)
+            .filter(|(k, (_, half))| {
+                let unknown = &problem.unknowns[problem.recordings[r].links[*k].unknown];
+                **half * unknown.floor() > TANGENT
+            })
             .map(|(k, (last, half))| (k, last / half))
             .max_by(|a, b| a.1.total_cmp(&b.1));
         if let Some((k, ratio)) = worst
