@@ -194,7 +194,9 @@ macro_rules! element {
                     Isa::Portable => kernel.run::<$t>(),
                     // SAFETY: the caller's promise.
                     #[cfg(target_arch = "x86_64")]
-                    Isa::Sse2 => unsafe { super::x86::$sse2(kernel) },
+                    Isa::Sse2 if K::SSE2 => unsafe { super::x86::$sse2(kernel) },
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Sse2 => kernel.run::<$t>(),
                     // SAFETY: the caller's promise.
                     #[cfg(target_arch = "x86_64")]
                     Isa::Avx2 => unsafe { super::x86::$avx2(kernel) },

@@ -152,6 +152,9 @@ pub trait Lanes<E: Copy = f64>: Scalar {
 pub trait Kernel<E: Copy = f64> {
     /// What the computation returns.
     type Output;
+    /// Whether the computation is worth compiling for SSE2's two lanes; otherwise processors with
+    /// nothing wider run it on one lane, with the same bits.
+    const SSE2: bool = true;
     /// Runs the computation with lanes of type `L`.
     fn run<L: Lanes<E>>(self) -> Self::Output;
 }

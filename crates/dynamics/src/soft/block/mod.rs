@@ -9,6 +9,8 @@ mod energy;
 mod kernels;
 mod mesh;
 mod mode;
+#[cfg(test)]
+mod tests;
 
 use std::any::Any;
 use std::marker::PhantomData;

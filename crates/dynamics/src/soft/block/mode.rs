@@ -48,29 +48,40 @@ pub(super) struct In<K, const MODE: u8>(pub K);
 
 impl<K: Modal, const MODE: u8> Kernel for In<K, MODE> {
     type Output = ();
+    // Two lanes would cost as much to compile as eight.
+    const SSE2: bool = false;
     #[inline(always)]
     fn run<S: Lanes>(self) {
-        self.0.run_in::<S, MODE>();
+        if S::N == 1 {
+            run_scalar(self.0);
+        } else {
+            self.0.run_in::<S, MODE>();
+        }
     }
 }
 
+/// Runs a kernel one element at a time; compiled once for all modes.
+#[inline(never)]
+fn run_scalar<K: Modal>(kernel: K) {
+    kernel.run_in::<f64, ANY>();
+}
+
 /// Runs a kernel of an element on the processor's widest registers, or one element at a time.
-/// Never inlined, so that each kernel is compiled once. Builds with debug assertions, which tests
+/// Builds with debug assertions, which tests
 /// are, compile one lane and no modes only: the bits are the same, and the build takes a fraction of
 /// the time.
-#[inline(never)]
 pub(super) fn run<L: Element<V, P, C>, K: Modal, const V: usize, const P: usize, const C: usize>(
     kernel: K,
 ) {
     if L::LANES && !cfg!(debug_assertions) {
         on_lanes(kernel);
     } else {
-        kernel.run_in::<f64, ANY>();
+        run_scalar(kernel);
     }
 }
 
 /// Runs a kernel in its mode on the processor's widest registers.
-fn on_lanes<K: Modal>(kernel: K) {
+pub(super) fn on_lanes<K: Modal>(kernel: K) {
     let scope = kernel.scope();
     if K::SPLIT {
         if scope.damping {
