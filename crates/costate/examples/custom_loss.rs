@@ -27,6 +27,7 @@ stiffness_damping = 1e-3
 type = "plane"
 stiffness = 200.0
 damping = 0.1
+friction = 0.0
 "#;
 
 /// A smooth maximum of all but the first `skip` values, and its gradient.
