@@ -37,13 +37,20 @@ const GROUPS: &[Entry] = &[
     ("memory", memory::run),
     ("simulated", simulated::run),
     ("beam", beam::run),
-    ("soft-cube", soft_cube::run),
     ("bouncing-grid", bouncing_grid::run),
+    ("soft-cube", soft_cube::run),
 ];
 
 /// The repository's root.
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn write(groups: &[Group], pending: &[&str]) -> Result<(), costate::formats::Error> {
+    let text = page::render(groups, pending);
+    costate::formats::write_atomically(&root().join("VALIDATION.md"), |w| {
+        std::io::Write::write_all(w, text.as_bytes())
+    })
 }
 
 fn main() -> ExitCode {
@@ -54,27 +61,25 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let mut groups = Vec::new();
-    for (name, run) in GROUPS {
-        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
-            eprintln!("{name} …");
-            groups.push(run());
+    let all = wanted.is_empty();
+    let chosen = |name: &str| all || wanted.iter().any(|w| w == name);
+    for (i, (name, run)) in GROUPS.iter().enumerate() {
+        if !chosen(name) {
+            continue;
         }
-    }
-    let failed = groups.iter().flat_map(|g| &g.checks).filter(|c| !c.passes()).count();
-    let text = page::render(&groups);
-    if wanted.is_empty() {
-        let path = root().join("VALIDATION.md");
-        let written = costate::formats::write_atomically(&path, |w| {
-            std::io::Write::write_all(w, text.as_bytes())
-        });
-        if let Err(error) = written {
+        eprintln!("{name} …");
+        groups.push(run());
+        // Written after every group, so that an interrupt loses none that is done.
+        let pending: Vec<&str> = GROUPS[i + 1..].iter().map(|(name, _)| *name).collect();
+        if all && let Err(error) = write(&groups, &pending) {
             eprintln!("{error}");
             return ExitCode::from(2);
         }
-        eprintln!("wrote VALIDATION.md");
-    } else {
-        println!("{text}");
     }
+    if !all {
+        println!("{}", page::render(&groups, &[]));
+    }
+    let failed = groups.iter().flat_map(|g| &g.checks).filter(|c| !c.passes()).count();
     eprintln!("{failed} failed");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

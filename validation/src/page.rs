@@ -26,8 +26,8 @@ fn criterion(c: Criterion) -> String {
     }
 }
 
-/// The page in Markdown.
-pub fn render(groups: &[Group]) -> String {
+/// The page in Markdown; `pending` names groups that have not run.
+pub fn render(groups: &[Group], pending: &[&str]) -> String {
     let all = groups.iter().flat_map(|g| &g.checks);
     let (total, passed) = (all.clone().count(), all.filter(|c| c.passes()).count());
     let mut out = String::from(
@@ -35,6 +35,9 @@ pub fn render(groups: &[Group]) -> String {
          set in the code of the checks, before anything is measured.\n\n",
     );
     out += &format!("{passed} of {total} checks pass.\n");
+    if !pending.is_empty() {
+        out += &format!("\nNot run: {}.\n", pending.join(", "));
+    }
     for group in groups {
         out += &format!("\n## {}\n\n{}\n\n", group.title, group.about);
         out += "| check | reference | must be | measured | |\n| --- | --- | --- | --- | --- |\n";

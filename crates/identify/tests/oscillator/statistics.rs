@@ -1,8 +1,6 @@
 //! Intervals against the truth on fresh noise, with fixed seeds.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use costate_identify::Experiment;
 use costate_identify::experiment::{Sigma, SignalSpec};
 use costate_identify::least_squares::Loss;

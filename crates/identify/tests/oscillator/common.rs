@@ -1,5 +1,4 @@
 //! A mass on a spring, whose truth is known.
-#![allow(dead_code)]
 
 use costate_dynamics::observe::{Observation, Point, Signal};
 use costate_identify::experiment::{

@@ -1,11 +1,9 @@
 //! Run folders: results, interrupts and continuing to the same bits; several starts.
 
-mod common;
-
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use common::*;
+use crate::common::*;
 use costate_identify::experiment::{MethodKind, MultiStart, Sigma};
 use costate_identify::least_squares::Status;
 use costate_identify::{

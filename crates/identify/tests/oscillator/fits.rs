@@ -1,8 +1,6 @@
 //! Fits of a mass on a spring.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use costate_identify::experiment::{Derivatives, MethodKind, Sigma, Unidentifiable};
 use costate_identify::{FitProblem, IdentifyError, Problem, evaluate, identify};
 use costate_model::{Prior, Transform};
