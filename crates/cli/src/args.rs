@@ -65,13 +65,13 @@ pub struct SimulateArgs {
     /// The scene file.
     pub scene: PathBuf,
     /// How long to simulate, s (default: the scene's duration).
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub duration: Option<f64>,
     /// Write the motion: .csv, .npz, or a .vtk.series of meshes.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Write a state every this many seconds (default: 1/100 s).
-    #[arg(long, default_value_t = 0.01)]
+    #[arg(long, default_value_t = 0.01, allow_negative_numbers = true)]
     pub every: f64,
     /// Start from the last state of this motion file (.csv or .npz, as --out writes).
     #[arg(long)]
@@ -100,7 +100,7 @@ pub struct CheckArgs {
     /// The scene file.
     pub scene: PathBuf,
     /// How many steps to run.
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = steps, allow_negative_numbers = true)]
     pub steps: usize,
     /// Changes to the scene's numbers.
     #[command(flatten)]
@@ -129,7 +129,7 @@ pub struct IdentifyArgs {
     #[arg(long)]
     pub write_model: Option<PathBuf>,
     /// At most this many iterations (default: what the experiment says).
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub max_iterations: Option<usize>,
     /// Do not draw the motion.
     #[arg(long)]
@@ -157,4 +157,13 @@ pub struct ReportArgs {
     /// Where to write (default: report.html beside the result).
     #[arg(long, short)]
     pub out: Option<PathBuf>,
+}
+
+/// A number of steps over which derivatives can be proven.
+fn steps(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1_000_000;
+    match text.parse() {
+        Ok(n @ 1..=MOST) => Ok(n),
+        _ => Err(format!("expected a whole number from 1 to {MOST}")),
+    }
 }

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Command};
+use failure::Failure;
 use output::Output;
 
 fn main() -> ExitCode {
@@ -23,6 +24,12 @@ fn main() -> ExitCode {
             let code = if error.use_stderr() { failure::REFUSED } else { 0 };
             // Nothing is left to tell if even this cannot be printed.
             let _ = error.print();
+            if code == failure::REFUSED && std::env::args_os().any(|a| a == "--json") {
+                let text = error.to_string();
+                let text = text.strip_prefix("error: ").unwrap_or(&text);
+                let message = text.split("\n\n").next().unwrap_or(text);
+                Output::new(true, false).fail(&Failure::refused("usage", message));
+            }
             return ExitCode::from(code);
         }
     };
@@ -31,7 +38,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Params(args) => commands::params::run(args, &mut output),
         Command::Simulate(args) => commands::simulate::run(args, &mut output, interrupt),
-        Command::Check(args) => commands::check::run(args, &mut output),
+        Command::Check(args) => commands::check::run(args, &mut output, interrupt),
         Command::Grad(args) => commands::grad::run(args, &mut output, interrupt),
         Command::Identify(args) => commands::identify::run(args, &mut output, interrupt),
         Command::Evaluate(args) => commands::evaluate::run(args, &mut output, interrupt),

@@ -46,7 +46,7 @@ fn run(steps: usize) -> Result<Vec<LeafCheck>, Box<dyn Error>> {
     registry.register(material_law!(Fung, 3));
     let scene = Scene::parse("strip.toml", SCENE)?;
     let system = System::with_registry(&scene.model, &registry)?;
-    Ok(check(&system, &Inputs::default(), steps)?)
+    Ok(check(&system, &Inputs::default(), steps, None)?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,6 +1,8 @@
 //! Derivative proofs on a user's own scene: for every leaf, the tangent against central
 //! differences over a sweep of widths, and the adjoint against the tangent.
 
+use std::sync::atomic::AtomicBool;
+
 use costate_model::Inputs;
 
 use crate::error::DynamicsError;
@@ -86,14 +88,15 @@ impl Observer for Probe {
     }
 }
 
-/// Runs the proofs for every leaf over `steps` steps.
+/// Runs the proofs for every leaf over `steps` steps, until the flag `interrupt` is raised.
 ///
 /// # Errors
-/// Divergence at the given θ, or a derivative that is not finite.
+/// Divergence at the given θ, a derivative that is not finite, or an interrupt.
 pub fn check(
     system: &System,
     inputs: &Inputs,
     steps: usize,
+    interrupt: Option<&AtomicBool>,
 ) -> Result<Vec<LeafCheck>, DynamicsError> {
     let theta = system.theta();
     let c = system.derive(&theta)?;
@@ -101,14 +104,15 @@ pub fn check(
     // Positions weigh as much as velocities over the run.
     let y_bar = [1.0, steps as f64 * system.timestep()];
     let loss = |y: &[f64]| y[0] * y_bar[0] + y[1] * y_bar[1];
-    let run = Run::new(system, &c, inputs);
+    let run = Run { interrupt, ..Run::new(system, &c, inputs) };
     let gradient =
         run.gradient(&probe, &[], &AdjointOptions::default(), &mut |y| (loss(y), y_bar.to_vec()))?;
     let theta_bar = system.derive_pullback(&theta, &c, &gradient.c);
     let floor = FLOOR * gradient.y.iter().zip(&y_bar).map(|(a, b)| (a * b).abs()).sum::<f64>();
     let at = |theta: &[f64]| -> Result<f64, DynamicsError> {
         let c = system.derive(theta)?;
-        Ok(loss(&Run::new(system, &c, inputs).observe(&probe, &[])?))
+        let run = Run { interrupt, ..Run::new(system, &c, inputs) };
+        Ok(loss(&run.observe(&probe, &[])?))
     };
     let mut out = Vec::new();
     for (id, leaf) in system.model().leaves.iter() {

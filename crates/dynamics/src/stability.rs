@@ -144,7 +144,9 @@ impl System {
 }
 
 fn describe(k: f64, d: f64, alpha: f64, by_k: &str, by_d: &str) -> String {
-    if d + alpha >= k.sqrt() {
+    if k == 0.0 && d + alpha == 0.0 {
+        "nothing: no element is stiff or damped here".into()
+    } else if d + alpha >= k.sqrt() {
         if alpha > d {
             "mass-proportional damping".into()
         } else {

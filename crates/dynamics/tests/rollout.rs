@@ -229,7 +229,7 @@ fn the_stable_step_of_an_oscillator_is_exact() {
 #[test]
 fn every_leaf_of_a_scene_passes_its_proofs() {
     let Setup { system, .. } = setup();
-    let checks = costate_dynamics::check(&system, &inputs(), 60).unwrap();
+    let checks = costate_dynamics::check(&system, &inputs(), 60, None).unwrap();
     assert_eq!(checks.len(), system.model().leaves.len());
     for check in &checks {
         assert!(check.passes(), "{check:?}");

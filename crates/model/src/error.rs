@@ -31,7 +31,7 @@ pub enum ModelError {
         found: usize,
     },
     /// A value lies outside its physical bounds.
-    #[error("`{path}` (value {index}) is {value}, but must be {}", describe(bounds))]
+    #[error("`{path}` (value {index}) is {}, but must be {}", plain(*value), describe(bounds))]
     OutOfBounds {
         /// The leaf.
         path: String,
@@ -91,20 +91,29 @@ fn hint(nearest: &[String]) -> String {
     }
 }
 
+/// A number without long rows of zeros.
+fn plain(x: f64) -> String {
+    if x == 0.0 || (1e-4..1e12).contains(&x.abs()) || !x.is_finite() {
+        format!("{x}")
+    } else {
+        format!("{x:e}")
+    }
+}
+
 fn describe(bounds: &Bounds) -> String {
     let lower = if bounds.lower == f64::NEG_INFINITY {
         None
     } else if bounds.open_below {
-        Some(format!("greater than {}", bounds.lower))
+        Some(format!("greater than {}", plain(bounds.lower)))
     } else {
-        Some(format!("at least {}", bounds.lower))
+        Some(format!("at least {}", plain(bounds.lower)))
     };
     let upper = if bounds.upper == f64::INFINITY {
         None
     } else if bounds.open_above {
-        Some(format!("less than {}", bounds.upper))
+        Some(format!("less than {}", plain(bounds.upper)))
     } else {
-        Some(format!("at most {}", bounds.upper))
+        Some(format!("at most {}", plain(bounds.upper)))
     };
     match (lower, upper) {
         (Some(a), Some(b)) => format!("{a} and {b}"),

@@ -185,6 +185,10 @@ fn parts(
     let chosen = match &entry.components {
         None => None,
         Some(list) => {
+            if list.is_empty() {
+                let message = "its list of components is empty; leave it out to take all of them";
+                return Err(ModelError::invalid(&entry.path, message));
+            }
             if let Some(&bad) = list.iter().find(|&&i| i >= range.len()) {
                 return Err(ModelError::invalid(
                     &entry.path,

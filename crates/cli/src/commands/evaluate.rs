@@ -17,7 +17,8 @@ pub fn run(
 ) -> Result<u8, Failure> {
     let experiment = Experiment::read(&args.experiment)?;
     let result = super::result(&args.result)?;
-    let fits = evaluate(&experiment, &result, Some(interrupt))?;
+    let fits = evaluate(&experiment, &result, Some(interrupt))
+        .map_err(|e| Failure::from(e).in_file(&args.result))?;
     super::identify::signals(&fits, output);
     output.object("costate.evaluation/1", json!({ "signals": fits }));
     Ok(0)

@@ -32,6 +32,10 @@ pub fn run(
         (Some(folder), _) | (None, Some(folder)) => folder.clone(),
         (None, None) => PathBuf::from("runs").join(&experiment.name),
     };
+    if args.resume.is_some() && !folder.is_dir() {
+        let message = "there is no run to continue; begin one with --out";
+        return Err(Failure::refused("no_run", message).in_file(&folder));
+    }
     let show = Show::new(output.quiet());
     let tell = |progress: &Progress| show.update(progress);
     let options = IdentifyOptions {

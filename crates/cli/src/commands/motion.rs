@@ -22,45 +22,65 @@ fn names(model: &Model) -> Vec<String> {
     names
 }
 
+/// How a motion is written.
+pub enum Format {
+    /// A table.
+    Csv,
+    /// Arrays `t`, `q` and `v`.
+    Npz,
+    /// A mesh for every state.
+    Vtk,
+}
+
+/// The format that follows from the ending of a file's name.
+pub fn format(path: &Path) -> Result<Format, Failure> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    if name.ends_with(".npz") {
+        Ok(Format::Npz)
+    } else if name.ends_with(".vtk.series") || name.ends_with(".vtk") {
+        Ok(Format::Vtk)
+    } else if name.ends_with(".csv") {
+        Ok(Format::Csv)
+    } else {
+        let message = "a motion is written as .csv, .npz or .vtk.series; rename the file";
+        Err(Failure::refused("bad_argument", message).in_file(path))
+    }
+}
+
 /// Writes a trajectory; the format follows from the ending.
 pub fn write(path: &Path, model: &Model, trajectory: &Trajectory) -> Result<(), Failure> {
     let states = &trajectory.states;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let times: Vec<f64> = states.iter().map(|s| s.time).collect();
-    if name.ends_with(".npz") {
-        let n = states.first().map_or(0, |s| s.q.len());
-        let flat = |part: fn(&State) -> &Vec<f64>| -> Vec<f64> {
-            states.iter().flat_map(|s| part(s).iter().copied()).collect()
-        };
-        let (q, v) = (flat(|s| &s.q), flat(|s| &s.v));
-        let shape = [states.len(), n];
-        let arrays = [
-            NamedArray { name: "t", shape: &shape[..1], values: &times },
-            NamedArray { name: "q", shape: &shape, values: &q },
-            NamedArray { name: "v", shape: &shape, values: &v },
-        ];
-        return Ok(write_npz(path, &arrays)?);
-    }
-    if name.ends_with(".vtk.series") || name.ends_with(".vtk") {
-        return write_series(path, model, states);
-    }
-    if name.ends_with(".csv") {
-        let names = names(model);
-        let mut columns: Vec<Vec<f64>> = vec![times];
-        for part in [0, 1] {
+    match format(path)? {
+        Format::Npz => {
             let n = states.first().map_or(0, |s| s.q.len());
-            columns.extend(
-                (0..n).map(|j| {
-                    states.iter().map(|s| if part == 0 { s.q[j] } else { s.v[j] }).collect()
-                }),
-            );
+            let flat = |part: fn(&State) -> &Vec<f64>| -> Vec<f64> {
+                states.iter().flat_map(|s| part(s).iter().copied()).collect()
+            };
+            let (q, v) = (flat(|s| &s.q), flat(|s| &s.v));
+            let shape = [states.len(), n];
+            let arrays = [
+                NamedArray { name: "t", shape: &shape[..1], values: &times },
+                NamedArray { name: "q", shape: &shape, values: &q },
+                NamedArray { name: "v", shape: &shape, values: &v },
+            ];
+            Ok(write_npz(path, &arrays)?)
         }
-        let columns: Vec<(&str, &[f64])> =
-            names.iter().map(String::as_str).zip(columns.iter().map(Vec::as_slice)).collect();
-        return Ok(write_csv(path, &columns)?);
+        Format::Vtk => write_series(path, model, states),
+        Format::Csv => {
+            let names = names(model);
+            let mut columns: Vec<Vec<f64>> = vec![times];
+            for part in [0, 1] {
+                let n = states.first().map_or(0, |s| s.q.len());
+                columns.extend((0..n).map(|j| {
+                    states.iter().map(|s| if part == 0 { s.q[j] } else { s.v[j] }).collect()
+                }));
+            }
+            let columns: Vec<(&str, &[f64])> =
+                names.iter().map(String::as_str).zip(columns.iter().map(Vec::as_slice)).collect();
+            Ok(write_csv(path, &columns)?)
+        }
     }
-    let message = "a motion is written as .csv, .npz or .vtk.series; rename the file";
-    Err(Failure::refused("bad_argument", message).in_file(path))
 }
 
 fn write_series(path: &Path, model: &Model, states: &[State]) -> Result<(), Failure> {
@@ -109,6 +129,15 @@ pub fn last_state(path: &Path, system: &System) -> Result<State, Failure> {
         .rows()
         .checked_sub(1)
         .ok_or_else(|| Failure::refused("bad_input", "the file holds no state").in_file(path))?;
+    let found = table.names().count();
+    if found != 1 + 2 * n {
+        let message = format!(
+            "it is the motion of another scene: {found} columns where {} vertices take {}",
+            system.vertex_count(),
+            1 + 2 * n
+        );
+        return Err(Failure::refused("wrong_length", message).in_file(path));
+    }
     let csv = names(system.model());
     let from_csv = table.names().any(|name| csv.get(1).is_some_and(|first| first == name));
     let read = |part: usize| -> Result<Vec<f64>, Failure> {

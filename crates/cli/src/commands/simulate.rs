@@ -17,6 +17,22 @@ use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
 use crate::table::number;
 
+/// Most memory that the states of a motion may take.
+const MOST_BYTES: f64 = 4e9;
+/// How long a run says nothing of where it is.
+const SILENCE: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Refuses, before the run and not after it, a place where no file can be written.
+fn writable(path: &Path, option: &str) -> Result<(), Failure> {
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+    let message = match folder {
+        Some(folder) if !folder.is_dir() => format!("{option}: there is no such folder"),
+        _ if path.is_dir() => format!("{option}: a folder is there; name a file in it"),
+        _ => return Ok(()),
+    };
+    Err(Failure::refused("io", message).in_file(path))
+}
+
 /// Runs a scene forward.
 pub fn run(
     args: &SimulateArgs,
@@ -24,11 +40,23 @@ pub fn run(
     interrupt: &AtomicBool,
 ) -> Result<u8, Failure> {
     let scene = super::scene(&args.scene, &args.set)?;
+    for (path, what) in [(&args.out, "--out"), (&args.gif, "--gif")] {
+        if let Some(path) = path {
+            writable(path, what)?;
+        }
+    }
+    if let Some(path) = &args.out {
+        motion::format(path)?;
+    }
     let system = System::new(&scene.model)?;
     let h = system.timestep();
     let duration = args.duration.unwrap_or(scene.model.options.duration);
     if !(duration >= 0.0 && duration / h <= 1e10) {
-        let message = format!("a duration of {duration} s in steps of {h} s is out of reach");
+        let message = format!(
+            "a duration of {} s in steps of {} s is out of reach: at most 1e10 steps are made",
+            number(duration),
+            number(h)
+        );
         return Err(Failure::refused("bad_argument", message));
     }
     if args.every.is_nan() || args.every <= 0.0 {
@@ -36,6 +64,19 @@ pub fn run(
     }
     let steps = (duration / h).round() as usize;
     let stride = ((args.every / h).round() as usize).max(1);
+    let states = (steps / stride + 2) as f64;
+    let bytes = states * 16.0 * system.dof() as f64;
+    if bytes > MOST_BYTES {
+        let message = format!(
+            "{} states of {} vertices take {:.1} GB, more than the {:.0} GB that a motion may; \
+             keep fewer of them with a larger --every",
+            number(states),
+            system.vertex_count(),
+            bytes / 1e9,
+            MOST_BYTES / 1e9
+        );
+        return Err(Failure::refused("too_large", message));
+    }
     let inputs = match &args.inputs {
         None => Inputs::default(),
         Some(path) => read_inputs(path, system.channels(), args.hold)?,
@@ -65,7 +106,15 @@ pub fn run(
     ));
     let clock = std::time::Instant::now();
     let mut contacts = ContactMonitor::new(&system);
-    let visit = |state: &State| contacts.push(&constants, state);
+    let (mut made, mut told) = (0usize, clock);
+    let visit = |state: &State| {
+        made += 1;
+        if made.is_multiple_of(64) && told.elapsed() > SILENCE {
+            told = std::time::Instant::now();
+            output.note(format!("step {made} of {steps}, t = {} s", number(state.time)));
+        }
+        contacts.push(&constants, state);
+    };
     let (trajectory, failure) = match run.rollout_with(steps, stride, visit) {
         Ok(trajectory) => (trajectory, None),
         Err(failure) => (failure.partial, Some(Failure::from(failure.error))),

@@ -44,7 +44,8 @@ impl<'a> Over<'a> {
             return self.read_groups(node);
         }
         if !node.is_array() {
-            let expected = format!("a number or an array of one number per {}", self.element);
+            let expected =
+                format!("a finite number or an array of one finite number per {}", self.element);
             return Ok(vec![node.number().map_err(|e| e.expected(expected))?]);
         }
         let values = node.numbers()?;

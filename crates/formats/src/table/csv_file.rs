@@ -37,7 +37,7 @@ pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Table> {
                 .at_line(header_line)
                 .element(format!("column {}", i + 1))
                 .expected("a name in UTF-8")
-                .found(shown(cell))
+                .found(if cell.is_empty() { "an empty cell".into() } else { shown(cell) })
         })?;
         columns.push(Column { name: name.to_owned(), values: Vec::new(), fault: None });
     }

@@ -68,6 +68,13 @@ impl Table {
         match extension.as_deref() {
             Some("npz") => npz::parse(path, bytes),
             Some("npy") => npz::parse_single(path, bytes),
+            Some(ending @ ("xlsx" | "xls" | "ods" | "mat" | "h5" | "hdf5" | "parquet")) => {
+                Err(Error::new(ErrorKind::Unsupported)
+                    .in_file(path)
+                    .expected("a table in CSV, NPZ or NPY")
+                    .found(format!("the ending .{ending}"))
+                    .advice("save it as CSV"))
+            }
             _ => csv_file::parse(path, bytes),
         }
     }

@@ -15,19 +15,33 @@ use crate::problem::{BoundRecording, FitProblem, Problem};
 use crate::result::{Identification, Numbers, Role, SignalFit};
 use crate::uncertainty::lag_one;
 
-/// The estimates of a result as the p of a problem; unknowns that the result does not have stay at
-/// their start.
+/// The estimates of a result as the p of a problem; unknowns of single recordings that the result
+/// does not have stay at their start.
 ///
 /// # Errors
-/// A result whose parameters have other shapes, or impossible values.
+/// A result that has other parameters than the problem, or of other shapes, or impossible values.
 pub fn estimates(problem: &Problem, result: &Identification) -> Result<Vec<f64>, IdentifyError> {
     let mut p = problem.start();
+    let lacking = problem
+        .unknowns
+        .iter()
+        .find(|u| u.recording.is_none() && !result.parameters.contains_key(&u.group));
+    if let Some(unknown) = lacking {
+        let message = "the result has no value for this parameter of the experiment; it is the \
+                       result of another one";
+        return Err(IdentifyError::invalid(&unknown.group, message));
+    }
     for (path, parameter) in &result.parameters {
         let members: Vec<usize> =
             (0..p.len()).filter(|&i| problem.unknowns[i].group == *path).collect();
         let values = parameter.estimate.as_slice();
         if members.is_empty() {
-            continue;
+            if path.starts_with("recording.") {
+                continue;
+            }
+            let message = "the result has this parameter, the experiment does not; name it in \
+                           [parameters]";
+            return Err(IdentifyError::invalid(path, message));
         }
         if members.len() != values.len() {
             return Err(IdentifyError::invalid(

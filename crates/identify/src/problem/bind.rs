@@ -418,6 +418,7 @@ fn bind_recording(
         })?;
         set.frames.push(frame.clone());
     }
+    check_length(&set, system, recording)?;
     bound.observer = SignalObserver::new(system, &set)?;
     bound.set = set;
     let mut observer_leaves = bound.observer.leaves().clone();
@@ -428,6 +429,29 @@ fn bind_recording(
     }
     bound.observer_base = observer_leaves.theta();
     Ok((bound, leaves))
+}
+
+/// Most steps of one motion: a recording that asks for more is mostly one whose times are in
+/// another unit than is said.
+const MOST_STEPS: f64 = 2e7;
+
+fn check_length(
+    set: &SignalSet,
+    system: &System,
+    recording: &Recording,
+) -> Result<(), IdentifyError> {
+    let latest = set.samples.iter().map(|s| s.time).fold(0.0, f64::max);
+    let end = latest + set.clocks.iter().map(|c| c.bounds[1]).fold(0.0, f64::max);
+    let steps = end / system.timestep();
+    if steps <= MOST_STEPS {
+        return Ok(());
+    }
+    let message = format!(
+        "its last sample is at {end:.4e} s, {steps:.1e} steps of {:e} s and more than the \
+         {MOST_STEPS:.0e} that are simulated; say the unit of its times, or take a range of them",
+        system.timestep()
+    );
+    Err(recording.place.error(&format!("recording.{}", recording.name), message))
 }
 
 /// The recording's clock, with the bounds of its offset where that is unknown.
@@ -467,7 +491,7 @@ impl Binder<'_> {
     ) -> Result<(), IdentifyError> {
         let fail = |e: ModelError| one.spec.place.error(&one.spec.entry.path, e);
         let count = recordings.len();
-        let mut seen = false;
+        let (mut seen, mut bound) = (false, false);
         for r in 0..count {
             let own = match one.scope {
                 Scope::Shared => false,
@@ -511,6 +535,7 @@ impl Binder<'_> {
             let selection = Selection { entries: vec![one.entry.clone()] };
             let binding = selection.bind_leaves(&mut tree).map_err(fail)?;
             for found in binding.unknowns {
+                bound = true;
                 let prefix = match (own, one.entry.path.as_str()) {
                     (true, OFFSET) => format!("recording.{}.offset", recordings[r].name),
                     (true, path) => format!("recording.{}.{path}", recordings[r].name),
@@ -560,6 +585,11 @@ impl Binder<'_> {
             } else {
                 "no recording depends on it".into()
             };
+            return Err(one.spec.place.error(&one.spec.entry.path, message));
+        }
+        if !bound {
+            let message = "nothing of it is left to find: every recording sets it by an override \
+                           or a parameter of its own, or it selects no element";
             return Err(one.spec.place.error(&one.spec.entry.path, message));
         }
         Ok(())

@@ -166,7 +166,9 @@ impl<'a> FitProblem<'a> {
         if blocks.iter().all(|b| b.residuals.iter().all(|r| r.is_finite())) {
             Ok((blocks, growth))
         } else {
-            Err(Failed::Rejected("a predicted value is not finite".into()))
+            Err(Failed::Rejected("a residual is not finite: a predicted or measured value, or a value over its σ, is too \
+                 large"
+                    .into()))
         }
     }
 

@@ -71,7 +71,7 @@ fn read(file: &TomlFile) -> Result<Experiment> {
         ("experiment", Some(folder)) => folder.into_owned(),
         _ => stem,
     };
-    let name = root.or("name", default, |n| n.string().map(str::to_owned))?;
+    let name = root.or("name", default, run_name)?;
     let scene = root.req("scene", Node::file_path)?;
     let model = Scene::read(&scene)?.model;
     let mut experiment = Experiment::new(name, model);
@@ -103,6 +103,16 @@ fn read(file: &TomlFile) -> Result<Experiment> {
     }
     root.finish()?;
     Ok(experiment)
+}
+
+/// The name of an experiment, which is that of its run folder too: it must not lead out of it.
+fn run_name(node: &Node<'_>) -> Result<String> {
+    let name = node.string()?;
+    let apart = |c: char| matches!(c, '/' | '\\') || c.is_control();
+    if name.trim().is_empty() || name == "." || name == ".." || name.contains(apart) {
+        return Err(node.out_of_bounds("a name for a folder, without slashes"));
+    }
+    Ok(name.to_owned())
 }
 
 fn frames(root: &costate_formats::toml_reader::Section<'_>) -> Result<Vec<Frame>> {

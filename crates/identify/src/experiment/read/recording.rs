@@ -231,11 +231,20 @@ fn sources<'a>(s: &Section<'a>, columns: &[SignalColumns]) -> Result<Vec<Source<
         })
     };
     if node.is_array() {
-        return node
-            .items()?
-            .into_iter()
-            .map(|item| Ok(usual(find(&item, item.string()?)?, item.clone())))
-            .collect();
+        let mut named: Vec<String> = Vec::new();
+        let mut out = Vec::new();
+        for item in node.items()? {
+            let name = item.string()?;
+            out.push(usual(find(&item, name)?, item.clone()));
+            if named.iter().any(|n| n == name) {
+                return Err(item
+                    .error(ErrorKind::Conflict)
+                    .expected("every signal once")
+                    .found(format!("\"{name}\" twice")));
+            }
+            named.push(name.to_owned());
+        }
+        return Ok(out);
     }
     let mut out = Vec::new();
     for (name, node) in node.section()?.all() {
