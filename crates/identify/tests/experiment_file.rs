@@ -154,7 +154,7 @@ fn every_fault_has_its_place() {
         ("start = 30", "start = 3e9", 29, &["3000000000"]),
         ("start = 30", "components = []", 29, &["empty"]),
         ("\"soft.a.point_mass.bob.mass\"", "\"soft.a.springs.stiffness\"", 29, &["left to find"]),
-        ("-0.01, 0.01]", "-0.01, 1e9]", 16, &["the unit of its times"]),
+        ("-0.01, 0.01]", "-0.01, 1e9]", 17, &["the unit of its times"]),
         ("name = \"bob\"", "name = \"../bob\"", 3, &["without slashes"]),
         ("transform = \"log\"", "transform = \"logit\"", 29, &["log"]),
         ("bounds = [1, 1e4]", "bounds = [1e4, 1]", 29, &["smaller first"]),
