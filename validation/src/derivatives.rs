@@ -59,7 +59,8 @@ pub fn run() -> Group {
         let path = crate::root().join("examples").join(name).join("scene.toml");
         let checks = Scene::read(&path).map_err(|e| e.to_string()).and_then(|scene| {
             let system = System::new(&scene.model).map_err(|e| e.to_string())?;
-            costate::dynamics::check(&system, &Inputs::default(), 30).map_err(|e| e.to_string())
+            costate::dynamics::check(&system, &Inputs::default(), 30, None)
+                .map_err(|e| e.to_string())
         });
         match checks {
             Err(error) => group.failed(name, error),
