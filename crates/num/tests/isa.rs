@@ -38,9 +38,15 @@ fn in_a_process_with(value: &str) -> String {
 fn the_environment_forces_an_instruction_set() {
     let best = in_a_process_with("");
     assert!(best.contains(&format!("isa {} lanes", Isa::best())), "{best}");
-    for (isa, lanes) in
-        [(Isa::Scalar, 1), (Isa::Portable, 4), (Isa::Sse2, 2), (Isa::Avx2, 4), (Isa::Avx512, 8)]
-    {
+    // Where registers replace them, arrays are not compiled for every kernel.
+    let portable = if cfg!(target_arch = "x86_64") { 1 } else { 4 };
+    for (isa, lanes) in [
+        (Isa::Scalar, 1),
+        (Isa::Portable, portable),
+        (Isa::Sse2, 2),
+        (Isa::Avx2, 4),
+        (Isa::Avx512, 8),
+    ] {
         let report = in_a_process_with(isa.name());
         if isa.is_supported() {
             assert!(report.contains(&format!("isa {isa} lanes {lanes}")), "{report}");
