@@ -1,11 +1,9 @@
 //! `grad`, `identify`, `evaluate` and `report` from end to end, on the spring cage.
 
-mod common;
-
 use std::path::Path;
 use std::time::Duration;
 
-use common::Folder;
+use crate::common::Folder;
 use serde_json::Value;
 
 /// A folder of the repository.

@@ -1,8 +1,6 @@
 //! `params`, `simulate` and `check` from end to end.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 const SCENE: &str = r#"
 costate = 1

@@ -1,10 +1,8 @@
 //! Every command of the program that the README shows runs as it is shown.
 
-mod common;
-
 use std::path::Path;
 
-use common::Folder;
+use crate::common::Folder;
 
 #[cfg(unix)]
 #[test]

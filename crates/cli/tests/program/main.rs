@@ -1,0 +1,6 @@
+//! The program, run as a user runs it.
+
+mod common;
+mod experiments;
+mod readme;
+mod scenes;
