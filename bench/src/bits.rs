@@ -46,7 +46,7 @@ pub fn print() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Runs [`print`] in a process for each instruction set and compares what they print.
+/// Runs [`print()`] in a process for each instruction set and compares what they print.
 ///
 /// # Errors
 /// A difference, or a failure other than that of a set that the processor lacks.
