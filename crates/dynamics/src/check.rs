@@ -160,19 +160,32 @@ fn best_difference(
     };
     let Ok(centre) = at(theta) else { return (f64::INFINITY, 0.0) };
     let mut best = (f64::INFINITY, 0.0);
+    let mut wider: Option<f64> = None;
     for width in WIDTHS {
         let central = match (moved(width), moved(-width)) {
             (Ok(a), Ok(b)) => (a - b) / (2.0 * width),
             (Ok(a), Err(_)) => match moved(2.0 * width) {
                 Ok(b) => (4.0 * a - b - 3.0 * centre) / (2.0 * width),
-                Err(_) => continue,
+                Err(_) => {
+                    wider = None;
+                    continue;
+                }
             },
-            _ => continue,
+            _ => {
+                wider = None;
+                continue;
+            }
         };
-        let error = (central - derivative).abs() / derivative.abs().max(floor);
-        if error < best.0 {
-            best = (error, width);
+        // Widths are a factor of ten apart: Richardson's extrapolation cancels the second order,
+        // so that a small derivative need not be sought at widths where rounding drowns it.
+        let extrapolated = wider.map(|wider| (100.0 * central - wider) / 99.0);
+        for estimate in [Some(central), extrapolated].into_iter().flatten() {
+            let error = (estimate - derivative).abs() / derivative.abs().max(floor);
+            if error < best.0 {
+                best = (error, width);
+            }
         }
+        wider = Some(central);
     }
     best
 }
