@@ -176,7 +176,7 @@ fn materials_and_masses() {
                 "material = 'warp'\nyoung = 'a'\npoisson = 0",
                 WrongType,
                 6,
-                "one number per tetra",
+                "one finite number per tetra",
             ),
             Case("material = 'warp'\nyoung = {}\npoisson = 0", WrongType, 6, "no regions"),
             Case("material = 'own'\nparameters = { a = 1 }\nmu = 1", Conflict, 7, "parameters"),
