@@ -26,7 +26,8 @@ pub struct Run<'a> {
 }
 
 /// A run that did not finish, with what it had.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{error} ({} states kept)", partial.states.len())]
 pub struct Failure {
     /// Why.
     pub error: DynamicsError,
