@@ -8,6 +8,7 @@ mod geom;
 mod leaf;
 mod model;
 mod motion;
+pub mod rigid;
 mod selection;
 mod soft;
 mod transform;

@@ -4,6 +4,7 @@ use crate::error::ModelError;
 use crate::geom::Geom;
 use crate::leaf::{Leaf, LeafId, Leaves};
 use crate::motion::InputChannel;
+use crate::rigid::Articulation;
 use crate::soft::SoftBody;
 
 /// Settings of a simulation.
@@ -32,6 +33,8 @@ pub struct Model {
     pub soft: Vec<SoftBody>,
     /// Static geoms, in order.
     pub geoms: Vec<Geom>,
+    /// Articulated rigid bodies.
+    pub articulation: Option<Articulation>,
     /// Every physical number.
     pub leaves: Leaves,
 }
@@ -60,6 +63,7 @@ impl Model {
             },
             soft: Vec::new(),
             geoms: Vec::new(),
+            articulation: None,
             leaves,
         }
     }
@@ -111,7 +115,8 @@ impl Model {
         self.soft.iter().enumerate().find(|(_, b)| b.name == name)
     }
 
-    /// All input channels: per body its loads, its paths, then its activation.
+    /// All input channels: per soft body its loads, its paths, then its activation; then the
+    /// controls of the actuators, `actuator.NAME`.
     pub fn inputs(&self) -> Vec<InputChannel> {
         let mut channels = Vec::new();
         for body in &self.soft {
@@ -130,6 +135,10 @@ impl Model {
                 let name = format!("soft.{name}.activation.{input}");
                 channels.push(InputChannel { name, size: 1, unit: "" });
             }
+        }
+        for actuator in self.articulation.iter().flat_map(|a| &a.actuators) {
+            let name = format!("actuator.{}", actuator.name);
+            channels.push(InputChannel { name, size: 1, unit: "" });
         }
         channels
     }
