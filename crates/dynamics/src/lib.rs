@@ -8,6 +8,7 @@ mod derive;
 mod error;
 mod force;
 pub mod observe;
+pub mod rigid;
 pub mod rollout;
 mod saltation;
 pub mod soft;

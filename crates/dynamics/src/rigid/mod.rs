@@ -1,0 +1,20 @@
+//! Articulated rigid bodies with the semantics of MuJoCo 4.0.
+//!
+//! - [`Tree`]: what hangs on what; integers and flags, no number that could be identified.
+//! - [`Layout`]: where each compiled constant lies in one flat array, by its name in mjModel.
+//!
+//! Every stage is a function of (tree, constants, state) that writes into a workspace. Spatial
+//! vectors are in world axes about the *origin* of their tree, a point fixed in space that is taken
+//! anew at every evaluation ([`Kinematics::origin`]); no result depends on where it is.
+
+mod constants;
+mod kinematics;
+mod tree;
+
+pub use constants::{Block, Layout};
+pub use kinematics::{Kinematics, Pose};
+pub use tree::{
+    Actuator, BiasKind, Body, DynamicsKind, Equality, EqualityKind, GainKind, Geom, GeomKind,
+    Integrator, Joint, JointKind, Options, Sensor, SensorKind, SensorObject, Site, Tendon,
+    TendonPath, Transmission, Tree, TreeError,
+};

@@ -1,0 +1,651 @@
+//! The structure of articulated bodies: what hangs on what.
+//!
+//! Integers, flags and settings of the solver only; every physical number is a constant
+//! ([`Layout`](super::Layout)).
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+/// What a joint allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointKind {
+    /// Everything: seven coordinates (position, quaternion) and six velocities (linear in world axes,
+    /// angular in the body's).
+    Free,
+    /// All rotations: a quaternion and three velocities in the axes of the moved body.
+    Ball,
+    /// Translation along an axis.
+    Slide,
+    /// Rotation about an axis.
+    Hinge,
+}
+
+impl JointKind {
+    /// How many coordinates it has.
+    pub fn coordinates(self) -> usize {
+        match self {
+            Self::Free => 7,
+            Self::Ball => 4,
+            Self::Slide | Self::Hinge => 1,
+        }
+    }
+    /// How many velocities it has.
+    pub fn dofs(self) -> usize {
+        match self {
+            Self::Free => 6,
+            Self::Ball => 3,
+            Self::Slide | Self::Hinge => 1,
+        }
+    }
+}
+
+/// A body. Body 0 is the world.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Body {
+    /// The body it hangs on; the world hangs on itself.
+    pub parent: usize,
+    /// The body of its tree that hangs on the world; the world for the world.
+    pub root: usize,
+    /// The nearest body at or above it that has a joint, or the world: bodies with the same one do
+    /// not move against each other.
+    pub weld: usize,
+    /// Its joints, in the order in which they move it.
+    pub joints: Range<usize>,
+    /// Its degrees of freedom.
+    pub dofs: Range<usize>,
+    /// Whether any of its weight is taken off (`gravcomp`).
+    pub gravity_compensated: bool,
+}
+
+/// A joint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joint {
+    /// What it allows.
+    pub kind: JointKind,
+    /// The body it moves.
+    pub body: usize,
+    /// Its first coordinate.
+    pub qpos: usize,
+    /// Its first degree of freedom.
+    pub dof: usize,
+    /// Whether its range is limited.
+    pub limited: bool,
+    /// Whether the total force of actuators on it is limited.
+    pub actuator_force_limited: bool,
+    /// Whether gravity compensation counts as a force of actuators, not as passive.
+    pub actuator_gravity_compensation: bool,
+}
+
+/// A frame fixed in a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The body it moves with.
+    pub body: usize,
+}
+
+/// The shape of a geom, with its number in mjModel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GeomKind {
+    /// Half space below z = 0 of its frame.
+    Plane = 0,
+    /// Height field.
+    HeightField = 1,
+    /// Sphere.
+    Sphere = 2,
+    /// Capsule along z.
+    Capsule = 3,
+    /// Ellipsoid.
+    Ellipsoid = 4,
+    /// Cylinder along z.
+    Cylinder = 5,
+    /// Box.
+    Box = 6,
+    /// Mesh.
+    Mesh = 7,
+}
+
+/// A geometric shape fixed in a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Geom {
+    /// Its shape.
+    pub kind: GeomKind,
+    /// The body it moves with.
+    pub body: usize,
+    /// Dimension of its contacts: 1, 3, 4 or 6.
+    pub condim: u8,
+    /// What it is, as bits.
+    pub contype: u32,
+    /// What it collides with, as bits.
+    pub conaffinity: u32,
+    /// The contact parameters of the geom with the higher priority win.
+    pub priority: i32,
+}
+
+/// What a tendon's length is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TendonPath {
+    /// The sum of scalar joints' coordinates times coefficients (`wrap_prm` of the tendon's range).
+    Fixed {
+        /// The joints.
+        joints: Vec<usize>,
+    },
+    /// The length of a path through sites. `wrap_prm` holds, per element, the divisor of a pulley, and nothing
+    /// for a site.
+    Spatial {
+        /// Sites in order; `None` is a pulley, which starts another branch.
+        sites: Vec<Option<usize>>,
+    },
+}
+
+/// A tendon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tendon {
+    /// What its length is.
+    pub path: TendonPath,
+    /// Its part of `wrap_prm`.
+    pub wraps: Range<usize>,
+    /// Whether its length is limited.
+    pub limited: bool,
+    /// Whether the total force of actuators on it is limited.
+    pub actuator_force_limited: bool,
+}
+
+/// What an actuator pulls at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transmission {
+    /// A joint; rotations of ball and free joints in the axes of the moved body.
+    Joint(usize),
+    /// A joint; rotations of ball and free joints in the axes of the parent.
+    JointInParent(usize),
+    /// A tendon.
+    Tendon(usize),
+    /// A wrench at a site, in its axes, or in those of and against a reference site.
+    Site {
+        /// The site.
+        site: usize,
+        /// The site that it is measured and acts against.
+        reference: Option<usize>,
+    },
+}
+
+/// How an actuator's activation follows its control; numbers in `actuator_dynprm`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DynamicsKind {
+    /// There is none: the control acts at once.
+    None,
+    /// ȧ = u.
+    Integrator,
+    /// ȧ = (u − a)/τ, by Euler's rule.
+    Filter,
+    /// ȧ = (u − a)/τ, solved exactly over the step.
+    FilterExact,
+    /// Muscle activation.
+    Muscle,
+}
+
+/// What multiplies control or activation; numbers in `actuator_gainprm`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GainKind {
+    /// g₀.
+    Fixed,
+    /// g₀ + g₁ l + g₂ l̇.
+    Affine,
+    /// Force, length and velocity curves of a muscle.
+    Muscle,
+}
+
+/// What is added; numbers in `actuator_biasprm`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BiasKind {
+    /// Nothing.
+    None,
+    /// b₀ + b₁ l + b₂ l̇.
+    Affine,
+    /// The passive force of a muscle.
+    Muscle,
+}
+
+/// An actuator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actuator {
+    /// What it pulls at.
+    pub transmission: Transmission,
+    /// How its activation follows its control.
+    pub dynamics: DynamicsKind,
+    /// What multiplies control or activation.
+    pub gain: GainKind,
+    /// What is added.
+    pub bias: BiasKind,
+    /// Its place among the activations, where it has one.
+    pub activation: Option<usize>,
+    /// Whether the force is that of the activation at the end of the step (`actearly`).
+    pub early: bool,
+    /// Whether its control is limited.
+    pub control_limited: bool,
+    /// Whether its force is limited.
+    pub force_limited: bool,
+    /// Whether its activation is limited.
+    pub activation_limited: bool,
+}
+
+/// What an equality constraint asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EqualityKind {
+    /// A point of one body is at a point of another: `eq_data` 0..3 and 3..6 are the points.
+    Connect {
+        /// The first body.
+        first: usize,
+        /// The second body.
+        second: usize,
+    },
+    /// Two sites are at the same place.
+    ConnectSites {
+        /// The first site.
+        first: usize,
+        /// The second site.
+        second: usize,
+    },
+    /// Two bodies do not move against each other: `eq_data` 0..3 is the anchor in the second body,
+    /// 3..6 the first's, 6..10 the relative orientation, 10 the scale of torques.
+    Weld {
+        /// The first body.
+        first: usize,
+        /// The second body.
+        second: usize,
+    },
+    /// Two sites have the same place and orientation.
+    WeldSites {
+        /// The first site.
+        first: usize,
+        /// The second site.
+        second: usize,
+    },
+    /// A scalar joint's coordinate is a polynomial (`eq_data` 0..5) of another's, or constant.
+    Joint {
+        /// The joint that follows.
+        first: usize,
+        /// The joint that it follows.
+        second: Option<usize>,
+    },
+    /// A tendon's length is a polynomial of another's, or constant.
+    Tendon {
+        /// The tendon that follows.
+        first: usize,
+        /// The tendon that it follows.
+        second: Option<usize>,
+    },
+}
+
+/// An equality constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Equality {
+    /// What it asks for.
+    pub kind: EqualityKind,
+    /// Whether it holds.
+    pub active: bool,
+}
+
+/// A frame that a sensor is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SensorObject {
+    /// The inertial frame of a body.
+    Body(usize),
+    /// The frame of a body (`xbody`).
+    BodyFrame(usize),
+    /// A geom.
+    Geom(usize),
+    /// A site.
+    Site(usize),
+}
+
+/// What a sensor measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SensorKind {
+    /// Proper acceleration at a site, in its axes.
+    Accelerometer(usize),
+    /// Linear velocity of a site, in its axes.
+    Velocimeter(usize),
+    /// Angular velocity of a site, in its axes.
+    Gyro(usize),
+    /// Force between a site's body and its parent, in the site's axes.
+    Force(usize),
+    /// Moment between a site's body and its parent about the site, in its axes.
+    Torque(usize),
+    /// The magnetic flux of the world, in a site's axes.
+    Magnetometer(usize),
+    /// A scalar joint's coordinate.
+    JointPosition(usize),
+    /// A scalar joint's velocity.
+    JointVelocity(usize),
+    /// A tendon's length.
+    TendonPosition(usize),
+    /// A tendon's velocity.
+    TendonVelocity(usize),
+    /// An actuator's length.
+    ActuatorPosition(usize),
+    /// An actuator's velocity.
+    ActuatorVelocity(usize),
+    /// An actuator's force.
+    ActuatorForce(usize),
+    /// Total force of actuators on a scalar joint.
+    JointActuatorForce(usize),
+    /// Total force of actuators on a tendon.
+    TendonActuatorForce(usize),
+    /// A ball joint's quaternion.
+    BallQuaternion(usize),
+    /// A ball joint's angular velocity, in the axes of the moved body.
+    BallAngularVelocity(usize),
+    /// Distance of a joint from its limit.
+    JointLimitPosition(usize),
+    /// Velocity of a joint from its limit.
+    JointLimitVelocity(usize),
+    /// Force of a joint's limit.
+    JointLimitForce(usize),
+    /// Distance of a tendon from its limit.
+    TendonLimitPosition(usize),
+    /// Velocity of a tendon from its limit.
+    TendonLimitVelocity(usize),
+    /// Force of a tendon's limit.
+    TendonLimitForce(usize),
+    /// Position of a frame.
+    FramePosition(SensorObject, Option<SensorObject>),
+    /// Orientation of a frame.
+    FrameQuaternion(SensorObject, Option<SensorObject>),
+    /// An axis (0, 1, 2) of a frame.
+    FrameAxis(SensorObject, Option<SensorObject>, usize),
+    /// Linear velocity of a frame.
+    FrameLinearVelocity(SensorObject, Option<SensorObject>),
+    /// Angular velocity of a frame.
+    FrameAngularVelocity(SensorObject, Option<SensorObject>),
+    /// Proper linear acceleration of a frame in world axes.
+    FrameLinearAcceleration(SensorObject),
+    /// Angular acceleration of a frame in world axes.
+    FrameAngularAcceleration(SensorObject),
+    /// Centre of mass of a body and what hangs on it.
+    SubtreeCenter(usize),
+    /// Linear velocity of that centre.
+    SubtreeLinearVelocity(usize),
+    /// Angular momentum about that centre.
+    SubtreeAngularMomentum(usize),
+    /// Potential energy.
+    PotentialEnergy,
+    /// Kinetic energy.
+    KineticEnergy,
+    /// Time.
+    Clock,
+    /// Sum of the normal forces of contacts inside a site's shape.
+    Touch(usize),
+}
+
+/// A sensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sensor {
+    /// What it measures.
+    pub kind: SensorKind,
+    /// Its numbers among all sensor data.
+    pub data: Range<usize>,
+}
+
+/// How a step advances the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrator {
+    /// Semi-implicit Euler, damping of joints implicit.
+    Euler,
+    /// Runge-Kutta of fourth order.
+    Rk4,
+    /// Implicit in velocity, with the derivatives of Coriolis forces.
+    Implicit,
+    /// Implicit in velocity, without them (but for the rotation of free bodies), symmetric.
+    ImplicitFast,
+    /// Damping and stiffness inside the metric of the constraint solver.
+    Discrete,
+}
+
+/// Settings of the step and of the constraint solver; not physical, not identified.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Time step, s.
+    pub timestep: f64,
+    /// How a step advances the state.
+    pub integrator: Integrator,
+    /// Whether Euler takes joint damping implicitly (the default).
+    pub implicit_damping: bool,
+    /// Whether friction cones are elliptic, not pyramidal.
+    pub elliptic: bool,
+    /// Ratio of frictional to normal impedance of elliptic cones.
+    pub impedance_ratio: f64,
+    /// Whether the diagonal of J M⁻¹ Jᵀ is exact, not that at the reference pose.
+    pub exact_diagonal: bool,
+    /// Whether solref's time constant is kept at two time steps or more (the default).
+    pub safe_reference: bool,
+    /// Stationarity at which the constraint solver stops.
+    pub tolerance: f64,
+    /// The most iterations of the constraint solver.
+    pub iterations: usize,
+    /// Slope at which its line search stops.
+    pub line_search_tolerance: f64,
+    /// The most iterations of its line search.
+    pub line_search_iterations: usize,
+    /// Whether gravity acts.
+    pub gravity: bool,
+    /// Whether springs act.
+    pub springs: bool,
+    /// Whether dampers act.
+    pub dampers: bool,
+    /// Whether actuators act.
+    pub actuation: bool,
+    /// Whether controls are clamped to their range.
+    pub clamp_control: bool,
+    /// Whether constraints act at all.
+    pub constraints: bool,
+    /// Whether equality constraints act.
+    pub equality: bool,
+    /// Whether dry friction of joints and tendons acts.
+    pub friction_loss: bool,
+    /// Whether limits act.
+    pub limits: bool,
+    /// Whether contacts act.
+    pub contacts: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            timestep: 0.002,
+            integrator: Integrator::Euler,
+            implicit_damping: true,
+            elliptic: false,
+            impedance_ratio: 1.0,
+            exact_diagonal: false,
+            safe_reference: true,
+            tolerance: 1e-12,
+            iterations: 100,
+            line_search_tolerance: 0.01,
+            line_search_iterations: 50,
+            gravity: true,
+            springs: true,
+            dampers: true,
+            actuation: true,
+            clamp_control: true,
+            constraints: true,
+            equality: true,
+            friction_loss: true,
+            limits: true,
+            contacts: true,
+        }
+    }
+}
+
+/// Articulated bodies: structure without numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tree {
+    /// Settings.
+    pub options: Options,
+    /// Bodies, every one after its parent; the first is the world.
+    pub bodies: Vec<Body>,
+    /// Joints in the order of their bodies.
+    pub joints: Vec<Joint>,
+    /// Sites.
+    pub sites: Vec<Site>,
+    /// Geoms.
+    pub geoms: Vec<Geom>,
+    /// Tendons.
+    pub tendons: Vec<Tendon>,
+    /// Actuators.
+    pub actuators: Vec<Actuator>,
+    /// Equality constraints.
+    pub equalities: Vec<Equality>,
+    /// Sensors.
+    pub sensors: Vec<Sensor>,
+    /// How many coordinates.
+    pub nq: usize,
+    /// How many degrees of freedom.
+    pub nv: usize,
+    /// How many activations.
+    pub na: usize,
+    /// Per degree of freedom: the next one towards the world.
+    pub dof_parent: Vec<Option<usize>>,
+    /// Per degree of freedom: its joint.
+    pub dof_joint: Vec<usize>,
+    /// Per degree of freedom: its body.
+    pub dof_body: Vec<usize>,
+    /// Per body: the last degree of freedom at or above it.
+    pub last_dof: Vec<Option<usize>>,
+}
+
+/// A structure that is no tree.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum TreeError {
+    /// There is no world.
+    #[error("there is no body; the first one must be the world")]
+    NoWorld,
+    /// A body's parent does not come before it.
+    #[error("body {body} hangs on body {parent}, which does not come before it")]
+    Order {
+        /// The body.
+        body: usize,
+        /// Its parent.
+        parent: usize,
+    },
+    /// The world has a joint, or joints are not in the order of their bodies.
+    #[error(
+        "joint {joint} belongs to body {body}: joints must be in the order of their bodies, none on the world"
+    )]
+    JointOrder {
+        /// The joint.
+        joint: usize,
+        /// Its body.
+        body: usize,
+    },
+    /// A free joint that is not the only joint of a child of the world.
+    #[error("free joint {joint} must be the only joint of a body that hangs on the world")]
+    FreeJoint {
+        /// The joint.
+        joint: usize,
+    },
+    /// A rotation after a ball joint in the same body.
+    #[error("joint {joint} rotates a body that a ball joint before it has turned already")]
+    RotationAfterBall {
+        /// The joint.
+        joint: usize,
+    },
+}
+
+impl Tree {
+    /// Fills what follows from the parents of the bodies and the kinds and bodies of the joints:
+    /// `root`, `weld`, `joints`, `dofs` of bodies, `qpos` and `dof` of joints, and all tables by
+    /// degree of freedom.
+    ///
+    /// # Errors
+    /// [`TreeError`] where bodies or joints are out of order or joints cannot be combined.
+    pub fn index(&mut self) -> Result<(), TreeError> {
+        if self.bodies.is_empty() {
+            return Err(TreeError::NoWorld);
+        }
+        self.index_joints()?;
+        self.bodies[0].parent = 0;
+        self.last_dof = vec![None; self.bodies.len()];
+        self.dof_parent = vec![None; self.nv];
+        for b in 0..self.bodies.len() {
+            let parent = self.bodies[b].parent;
+            if b > 0 && parent >= b {
+                return Err(TreeError::Order { body: b, parent });
+            }
+            let dofs = self.bodies[b].dofs.clone();
+            let mut last = if b == 0 { None } else { self.last_dof[parent] };
+            for dof in dofs {
+                self.dof_parent[dof] = last;
+                last = Some(dof);
+            }
+            self.last_dof[b] = last;
+            let root = if parent == 0 { b } else { self.bodies[parent].root };
+            let weld = if b == 0 || !self.bodies[b].joints.is_empty() {
+                b
+            } else {
+                self.bodies[parent].weld
+            };
+            self.bodies[b].root = root;
+            self.bodies[b].weld = weld;
+        }
+        Ok(())
+    }
+
+    fn index_joints(&mut self) -> Result<(), TreeError> {
+        (self.nq, self.nv) = (0, 0);
+        self.dof_joint.clear();
+        self.dof_body.clear();
+        for body in &mut self.bodies {
+            (body.joints, body.dofs) = (0..0, 0..0);
+        }
+        let mut previous = 0;
+        for (j, joint) in self.joints.iter_mut().enumerate() {
+            let b = joint.body;
+            if b == 0 || b < previous || b >= self.bodies.len() {
+                return Err(TreeError::JointOrder { joint: j, body: b });
+            }
+            let body = &mut self.bodies[b];
+            let first = b != previous;
+            if first {
+                (body.joints, body.dofs) = (j..j, self.nv..self.nv);
+            }
+            let free = |kind| kind == JointKind::Free;
+            if free(joint.kind) && (!first || body.parent != 0) {
+                return Err(TreeError::FreeJoint { joint: j });
+            }
+            previous = b;
+            (joint.qpos, joint.dof) = (self.nq, self.nv);
+            self.nq += joint.kind.coordinates();
+            self.nv += joint.kind.dofs();
+            body.joints.end = j + 1;
+            body.dofs.end = self.nv;
+            for _ in 0..joint.kind.dofs() {
+                self.dof_joint.push(j);
+                self.dof_body.push(b);
+            }
+        }
+        for body in &self.bodies {
+            let mut ball = false;
+            for j in body.joints.clone() {
+                match self.joints[j].kind {
+                    JointKind::Free if body.joints.len() > 1 => {
+                        return Err(TreeError::FreeJoint { joint: j });
+                    }
+                    JointKind::Ball | JointKind::Hinge if ball => {
+                        return Err(TreeError::RotationAfterBall { joint: j });
+                    }
+                    kind => ball |= kind == JointKind::Ball,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether body `ancestor` is `body` or above it.
+    pub fn is_above(&self, ancestor: usize, mut body: usize) -> bool {
+        while body > ancestor {
+            body = self.bodies[body].parent;
+        }
+        body == ancestor
+    }
+}

@@ -1,0 +1,4 @@
+//! Articulated bodies against recorded results of MuJoCo, stage by stage, and their derivatives.
+
+mod kinematics;
+mod reference;
