@@ -2,12 +2,14 @@
 //!
 //! - [`Tree`]: what hangs on what; integers and flags, no number that could be identified.
 //! - [`Layout`]: where each compiled constant lies in one flat array, by its name in mjModel.
+//! - [`constraint`]: what holds bodies together, stops and brakes them.
 //!
 //! Every stage is a function of (tree, constants, state) that writes into a workspace. Spatial
 //! vectors are in world axes about the *origin* of their tree, a point fixed in space that is taken
 //! anew at every evaluation ([`Kinematics::origin`]); no result depends on where it is.
 
 mod constants;
+pub mod constraint;
 mod kinematics;
 mod tree;
 

@@ -1,0 +1,457 @@
+//! The penalties s(x) of constraint rows: their forces, curvatures, and what the line search and
+//! the derivatives need of them.
+//!
+//! Equality: D x²/2. Dry friction: Huber's function, whose force is held within ±loss. Limits,
+//! frictionless contacts and edges of a friction pyramid: D min(0, x)²/2. Elliptic cones, in
+//! N = μ x₀ and T = |(μⱼ xⱼ)ⱼ|: nothing where N ≥ μ T, the quadratic of all rows where μ N + T ≤ 0,
+//! and D₀/(2 μ² (1 + μ²)) (N − μ T)² between (MuJoCo's documentation, chapter *Computation*, section
+//! *Constraint solver*). All are convex and continuously differentiable; where the curvature
+//! jumps, at a bound or on the surface of a cone, the side without force or with the constant
+//! force counts.
+
+use super::rows::{Cone, Rows};
+
+/// The penalty of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Holds in both directions.
+    Equality,
+    /// Dry friction: opposes motion with at most its loss.
+    Friction,
+    /// Pushes, never pulls: limits, frictionless contacts, edges of pyramids.
+    Unilateral,
+    /// One of the rows of an elliptic [`Cone`].
+    Elliptic,
+}
+
+/// Which piece of its penalty a row is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// No force.
+    Satisfied,
+    /// Force proportional to x.
+    Quadratic,
+    /// Dry friction at its bound, pushing forward or back (+1, −1).
+    Bound(i8),
+    /// On a cone's surface.
+    Surface,
+}
+
+/// Number of rows of the largest cone.
+pub(crate) const MAX_DIM: usize = 6;
+
+/// N, T and the zone of a cone at the rows' `x`.
+struct Polar {
+    normal: f64,
+    tangential: f64,
+    zone: Zone,
+}
+
+impl Cone {
+    #[inline(always)]
+    fn polar(&self, x: &[f64]) -> Polar {
+        let normal = self.mu * x[0];
+        let mut squared = 0.0;
+        for j in 1..self.dim {
+            let u = self.friction[j - 1] * x[j];
+            squared += u * u;
+        }
+        let tangential = squared.sqrt();
+        let zone = if normal >= self.mu * tangential {
+            Zone::Satisfied
+        } else if self.mu * normal + tangential <= 0.0 {
+            Zone::Quadratic
+        } else {
+            Zone::Surface
+        };
+        Polar { normal, tangential, zone }
+    }
+
+    /// D₀/(μ² (1 + μ²)).
+    #[inline(always)]
+    fn surface_mass(&self, mass: f64) -> f64 {
+        let squared = self.mu * self.mu;
+        mass / (squared * (1.0 + squared))
+    }
+
+    /// Forces at `x` into `f`.
+    fn force(&self, mass: &[f64], x: &[f64], f: &mut [f64]) -> Zone {
+        let at = self.polar(x);
+        match at.zone {
+            Zone::Surface => {
+                let pull = self.surface_mass(mass[0]) * (at.normal - self.mu * at.tangential);
+                f[0] = -pull * self.mu;
+                let along = pull * self.mu / at.tangential;
+                for j in 1..self.dim {
+                    let mu = self.friction[j - 1];
+                    f[j] = along * mu * mu * x[j];
+                }
+            }
+            Zone::Quadratic => {
+                for j in 0..self.dim {
+                    f[j] = -mass[j] * x[j];
+                }
+            }
+            _ => f[..self.dim].fill(0.0),
+        }
+        at.zone
+    }
+
+    /// Second derivatives of the penalty on the cone's surface, row-major, `dim` × `dim`.
+    fn surface_hessian(&self, mass: f64, x: &[f64], out: &mut [f64; MAX_DIM * MAX_DIM]) {
+        let n = self.dim;
+        let at = self.polar(x);
+        let dm = self.surface_mass(mass);
+        let inverse = 1.0 / at.tangential;
+        // r = N − μ T; its gradient, and r times its second derivative −μ ∇²T.
+        let r = at.normal - self.mu * at.tangential;
+        let mut unit = [0.0; MAX_DIM];
+        let mut gradient = [0.0; MAX_DIM];
+        gradient[0] = self.mu;
+        for j in 1..n {
+            let mu = self.friction[j - 1];
+            unit[j] = mu * (mu * x[j]) * inverse;
+            gradient[j] = -self.mu * unit[j];
+        }
+        let bend = -r * self.mu * inverse;
+        for j in 0..n {
+            for k in 0..n {
+                let mut second = gradient[j] * gradient[k];
+                if j > 0 && k > 0 {
+                    let mu = self.friction[j - 1];
+                    let diagonal = if j == k { mu * mu } else { 0.0 };
+                    second += bend * (diagonal - unit[j] * unit[k]);
+                }
+                out[j * n + k] = dm * second;
+            }
+        }
+    }
+
+    /// First and second derivative of the penalty along `p`, at `x + alpha p`.
+    fn slope(&self, mass: &[f64], x: &[f64], p: &[f64], alpha: f64) -> (f64, f64) {
+        let mut at = [0.0; MAX_DIM];
+        for j in 0..self.dim {
+            at[j] = x[j] + alpha * p[j];
+        }
+        let polar = self.polar(&at);
+        let (mut first, mut second) = (0.0, 0.0);
+        match polar.zone {
+            Zone::Surface => {
+                let (mut cross, mut square) = (0.0, 0.0);
+                for j in 1..self.dim {
+                    let mu = self.friction[j - 1];
+                    cross += (mu * at[j]) * (mu * p[j]);
+                    square += (mu * p[j]) * (mu * p[j]);
+                }
+                let t_dot = cross / polar.tangential;
+                let t_ddot = (square - t_dot * t_dot) / polar.tangential;
+                let r = polar.normal - self.mu * polar.tangential;
+                let r_dot = self.mu * p[0] - self.mu * t_dot;
+                let dm = self.surface_mass(mass[0]);
+                first = dm * r * r_dot;
+                second = dm * (r_dot * r_dot - r * self.mu * t_ddot);
+            }
+            Zone::Quadratic => {
+                for j in 0..self.dim {
+                    first += mass[j] * at[j] * p[j];
+                    second += mass[j] * p[j] * p[j];
+                }
+            }
+            _ => {}
+        }
+        (first, second)
+    }
+
+    /// The penalty at `x`.
+    fn cost(&self, mass: &[f64], x: &[f64]) -> f64 {
+        let at = self.polar(x);
+        match at.zone {
+            Zone::Surface => {
+                let r = at.normal - self.mu * at.tangential;
+                0.5 * self.surface_mass(mass[0]) * r * r
+            }
+            Zone::Quadratic => (0..self.dim).map(|j| 0.5 * mass[j] * x[j] * x[j]).sum(),
+            _ => 0.0,
+        }
+    }
+}
+
+/// One row's zone and force, cones excluded.
+#[inline(always)]
+fn row_force(law: Law, mass: f64, loss: f64, x: f64) -> (Zone, f64) {
+    match law {
+        Law::Equality => (Zone::Quadratic, -mass * x),
+        Law::Unilateral if x < 0.0 => (Zone::Quadratic, -mass * x),
+        Law::Friction => {
+            let f = -mass * x;
+            if f >= loss && x < 0.0 {
+                (Zone::Bound(1), loss)
+            } else if f <= -loss && x > 0.0 {
+                (Zone::Bound(-1), -loss)
+            } else {
+                (Zone::Quadratic, f)
+            }
+        }
+        Law::Unilateral | Law::Elliptic => (Zone::Satisfied, 0.0),
+    }
+}
+
+/// Forces f(x) and zones of all rows.
+pub(crate) fn forces(rows: &Rows, x: &[f64], f: &mut [f64], zone: &mut [Zone]) {
+    let mut next = 0;
+    let mut r = 0;
+    while r < rows.len() {
+        if let Some(cone) = rows.cone_at(next, r) {
+            next += 1;
+            let end = r + cone.dim;
+            let found = cone.force(&rows.mass[r..end], &x[r..end], &mut f[r..end]);
+            zone[r..end].fill(found);
+            r = end;
+        } else {
+            (zone[r], f[r]) = row_force(rows.law[r], rows.mass[r], rows.loss[r], x[r]);
+            r += 1;
+        }
+    }
+}
+
+/// s(x), summed over all rows.
+pub(crate) fn cost(rows: &Rows, x: &[f64]) -> f64 {
+    let mut next = 0;
+    let mut total = 0.0;
+    let mut r = 0;
+    while r < rows.len() {
+        if let Some(cone) = rows.cone_at(next, r) {
+            next += 1;
+            let end = r + cone.dim;
+            total += cone.cost(&rows.mass[r..end], &x[r..end]);
+            r = end;
+        } else {
+            let (mass, loss) = (rows.mass[r], rows.loss[r]);
+            total += match row_force(rows.law[r], mass, loss, x[r]).0 {
+                Zone::Quadratic => 0.5 * mass * x[r] * x[r],
+                Zone::Bound(_) => loss * (x[r].abs() - 0.5 * loss / mass),
+                _ => 0.0,
+            };
+            r += 1;
+        }
+    }
+    total
+}
+
+/// First and second derivative of s(x + α p) by α.
+pub(crate) fn slope(rows: &Rows, x: &[f64], p: &[f64], alpha: f64) -> (f64, f64) {
+    let mut next = 0;
+    let (mut first, mut second) = (0.0, 0.0);
+    let mut r = 0;
+    while r < rows.len() {
+        if let Some(cone) = rows.cone_at(next, r) {
+            next += 1;
+            let end = r + cone.dim;
+            let (a, b) = cone.slope(&rows.mass[r..end], &x[r..end], &p[r..end], alpha);
+            first += a;
+            second += b;
+            r = end;
+        } else {
+            let at = x[r] + alpha * p[r];
+            let (zone, f) = row_force(rows.law[r], rows.mass[r], rows.loss[r], at);
+            first -= f * p[r];
+            if zone == Zone::Quadratic {
+                second += rows.mass[r] * p[r] * p[r];
+            }
+            r += 1;
+        }
+    }
+    (first, second)
+}
+
+/// s″(x) y for all rows, into `out`.
+pub(crate) fn apply_curvature(rows: &Rows, x: &[f64], zone: &[Zone], y: &[f64], out: &mut [f64]) {
+    let mut hessian = [0.0; MAX_DIM * MAX_DIM];
+    let mut next = 0;
+    let mut r = 0;
+    while r < rows.len() {
+        if let Some(cone) = rows.cone_at(next, r) {
+            next += 1;
+            let n = cone.dim;
+            if zone[r] == Zone::Surface {
+                cone.surface_hessian(rows.mass[r], &x[r..r + n], &mut hessian);
+                for j in 0..n {
+                    let mut sum = 0.0;
+                    for k in 0..n {
+                        sum += hessian[j * n + k] * y[r + k];
+                    }
+                    out[r + j] = sum;
+                }
+            } else {
+                for j in r..r + n {
+                    out[j] = if zone[j] == Zone::Quadratic { rows.mass[j] * y[j] } else { 0.0 };
+                }
+            }
+            r += n;
+        } else {
+            out[r] = if zone[r] == Zone::Quadratic { rows.mass[r] * y[r] } else { 0.0 };
+            r += 1;
+        }
+    }
+}
+
+/// Adds Jᵀ s″(x) J to the lower triangle of `h` (n × n, row-major).
+pub(crate) fn add_hessian(rows: &Rows, x: &[f64], zone: &[Zone], h: &mut [f64], n: usize) {
+    let mut hessian = [0.0; MAX_DIM * MAX_DIM];
+    let mut next = 0;
+    let mut r = 0;
+    while r < rows.len() {
+        if let Some(cone) = rows.cone_at(next, r) {
+            next += 1;
+            if zone[r] == Zone::Surface {
+                let dim = cone.dim;
+                cone.surface_hessian(rows.mass[r], &x[r..r + dim], &mut hessian);
+                add_block(rows, r, dim, &hessian, h, n);
+                r += dim;
+                continue;
+            }
+        }
+        // Rows of a cone that is not on its surface count one by one.
+        if zone[r] == Zone::Quadratic {
+            let (dofs, values) = rows.row(r);
+            for (i, &row) in dofs.iter().enumerate() {
+                let scaled = rows.mass[r] * values[i];
+                for (l, &column) in dofs.iter().enumerate() {
+                    if column <= row {
+                        h[row * n + column] += scaled * values[l];
+                    }
+                }
+            }
+        }
+        r += 1;
+    }
+}
+
+/// Adds Jᵀ B J of the `dim` rows from `first`, which have the same dofs, with B `dim` × `dim`.
+fn add_block(
+    rows: &Rows,
+    first: usize,
+    dim: usize,
+    block: &[f64; MAX_DIM * MAX_DIM],
+    h: &mut [f64],
+    n: usize,
+) {
+    let dofs = rows.row(first).0;
+    for (i, &row) in dofs.iter().enumerate() {
+        let mut weighted = [0.0; MAX_DIM];
+        for j in 0..dim {
+            let value = rows.row(first + j).1[i];
+            for k in 0..dim {
+                weighted[k] += value * block[j * dim + k];
+            }
+        }
+        for (l, &column) in dofs.iter().enumerate() {
+            if column <= row {
+                let mut sum = 0.0;
+                for k in 0..dim {
+                    sum += weighted[k] * rows.row(first + k).1[l];
+                }
+                h[row * n + column] += sum;
+            }
+        }
+    }
+}
+
+/// Derivatives of f at fixed x: by the mass of a row, by its loss, and by a cone's coefficients.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LawTangents {
+    /// Of the rows' masses.
+    pub mass: Vec<f64>,
+    /// Of the rows' losses.
+    pub loss: Vec<f64>,
+    /// Of each cone's mu.
+    pub mu: Vec<f64>,
+    /// Of each cone's friction.
+    pub friction: Vec<[f64; 5]>,
+}
+
+/// y · ∂f/∂(mass, loss, mu, friction) at fixed x, added to `bar`.
+pub(crate) fn pull_parameters(
+    rows: &Rows,
+    x: &[f64],
+    zone: &[Zone],
+    y: &[f64],
+    bar: &mut LawTangents,
+) {
+    for r in 0..rows.len() {
+        match zone[r] {
+            Zone::Quadratic => bar.mass[r] -= x[r] * y[r],
+            Zone::Bound(sign) => bar.loss[r] += f64::from(sign) * y[r],
+            Zone::Satisfied | Zone::Surface => {}
+        }
+    }
+    for (c, cone) in rows.cones.iter().enumerate() {
+        if zone[cone.row] != Zone::Surface {
+            continue;
+        }
+        let (x, y) = (&x[cone.row..cone.row + cone.dim], &y[cone.row..cone.row + cone.dim]);
+        let at = cone.polar(x);
+        let (mu, t) = (cone.mu, at.tangential);
+        let dm = cone.surface_mass(rows.mass[cone.row]);
+        // y · f = −Dm μ (N − μ T) (y₀ − Y/T), Y = Σ μⱼ² xⱼ yⱼ, N = μ x₀.
+        let mut cross = 0.0;
+        for j in 1..cone.dim {
+            let f = cone.friction[j - 1];
+            cross += f * f * x[j] * y[j];
+        }
+        let r = at.normal - mu * t;
+        let lever = y[0] - cross / t;
+        bar.mass[cone.row] -= dm / rows.mass[cone.row] * mu * r * lever;
+        // Dm μ (N − μ T) = D₀ (x₀ − T)/(1 + μ²).
+        bar.mu[c] += 2.0 * mu / (1.0 + mu * mu) * dm * mu * r * lever;
+        let by_t = dm * mu * (mu * lever - r * cross / (t * t));
+        let by_cross = dm * mu * r / t;
+        for j in 1..cone.dim {
+            let f = cone.friction[j - 1];
+            bar.friction[c][j - 1] += by_t * f * x[j] * x[j] / t + by_cross * 2.0 * f * x[j] * y[j];
+        }
+    }
+}
+
+/// Tangent of f at fixed x along tangents of the parameters, added to `f_dot`.
+pub(crate) fn push_parameters(
+    rows: &Rows,
+    x: &[f64],
+    zone: &[Zone],
+    dot: &LawTangents,
+    f_dot: &mut [f64],
+) {
+    for r in 0..rows.len() {
+        match zone[r] {
+            Zone::Quadratic => f_dot[r] -= x[r] * dot.mass[r],
+            Zone::Bound(sign) => f_dot[r] += f64::from(sign) * dot.loss[r],
+            Zone::Satisfied | Zone::Surface => {}
+        }
+    }
+    for (c, cone) in rows.cones.iter().enumerate() {
+        if zone[cone.row] != Zone::Surface {
+            continue;
+        }
+        let x = &x[cone.row..cone.row + cone.dim];
+        let f_dot = &mut f_dot[cone.row..cone.row + cone.dim];
+        let at = cone.polar(x);
+        let (mu, t) = (cone.mu, at.tangential);
+        let dm = cone.surface_mass(rows.mass[cone.row]);
+        // The pull Dm μ (N − μ T) = D₀ (x₀ − T)/(1 + μ²), and its tangent.
+        let pull = dm * mu * (at.normal - mu * t);
+        let mut t_dot = 0.0;
+        for j in 1..cone.dim {
+            t_dot += cone.friction[j - 1] * dot.friction[c][j - 1] * x[j] * x[j] / t;
+        }
+        let pull_dot = pull / rows.mass[cone.row] * dot.mass[cone.row]
+            - pull * 2.0 * mu / (1.0 + mu * mu) * dot.mu[c]
+            - dm * mu * mu * t_dot;
+        f_dot[0] -= pull_dot;
+        for j in 1..cone.dim {
+            let f = cone.friction[j - 1];
+            let f_dot_j = dot.friction[c][j - 1];
+            f_dot[j] += (pull_dot * f * f + pull * 2.0 * f * f_dot_j) * x[j] / t
+                - pull * f * f * x[j] * t_dot / (t * t);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Constraints of rigid bodies with MuJoCo's soft model: rows x = J a − a_ref, a convex penalty
+//! s(x) on each, and the acceleration that minimises ½ (a − M⁻¹τ)ᵀ M (a − M⁻¹τ) + s.
+//!
+//! - [`impedance`]: what the numbers `solref` and `solimp` say of a row: its stiffness, damping and
+//!   regularisation.
+//! - [`Rows`], [`Cone`], [`Law`]: rows as the solver sees them.
+//! - [`Solver`]: the minimiser and its derivatives by the implicit function theorem.
+//!
+//! The derivative at a point where a penalty's curvature jumps (a limit just touched, dry friction
+//! just sliding, the surface of a cone) is that of the side the zones of the solution say. A
+//! row without force has no influence, and its derivatives are zero.
+
+mod cholesky;
+mod derivative;
+pub mod impedance;
+mod law;
+mod rows;
+mod solver;
+
+pub use derivative::{Multipliers, ProblemTangents};
+pub use law::{Law, LawTangents, Zone};
+pub use rows::{Cone, Rows};
+pub use solver::{Problem, Solved, Solver, SolverOptions};

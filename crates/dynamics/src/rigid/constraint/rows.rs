@@ -1,0 +1,142 @@
+//! Constraint rows: what the solver minimises over.
+
+use super::law::Law;
+
+/// A friction cone over several consecutive rows: the normal, then the tangential, torsional and
+/// rolling ones that the contact has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cone {
+    /// Its first row.
+    pub row: usize,
+    /// How many rows: 3, 4 or 6.
+    pub dim: usize,
+    /// Friction of the regularised cone: the first tangential coefficient over √impratio.
+    pub mu: f64,
+    /// Coefficient of each row after the first: two tangential ones, torsional (m), two rolling
+    /// ones (m).
+    pub friction: [f64; 5],
+}
+
+/// Rows x = J a − a_ref of a convex penalty s(x), with forces f = −∂s/∂x.
+///
+/// Jacobians are stored by their nonzero entries. Rows of one cone have the same dofs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Law of each row.
+    pub law: Vec<Law>,
+    /// Reference acceleration a_ref of each row.
+    pub reference: Vec<f64>,
+    /// Constraint mass D = 1/R of each row: the second derivative of its quadratic penalty.
+    pub mass: Vec<f64>,
+    /// Bound of the force of each row of dry friction, ≥ 0; unused elsewhere.
+    pub loss: Vec<f64>,
+    /// The cones, in order of rows.
+    pub cones: Vec<Cone>,
+    /// Where each row's entries begin; one more than there are rows.
+    start: Vec<usize>,
+    /// Dof of each entry.
+    dof: Vec<usize>,
+    /// Value of each entry.
+    jacobian: Vec<f64>,
+}
+
+impl Rows {
+    /// No rows.
+    pub fn new() -> Self {
+        Self { start: vec![0], ..Self::default() }
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.law.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.law.is_empty()
+    }
+
+    /// Removes all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.law.clear();
+        self.reference.clear();
+        self.mass.clear();
+        self.loss.clear();
+        self.cones.clear();
+        self.start.clear();
+        self.start.push(0);
+        self.dof.clear();
+        self.jacobian.clear();
+    }
+
+    /// Adds an entry to the Jacobian of the row that [`push`](Self::push) will finish.
+    #[inline]
+    pub fn entry(&mut self, dof: usize, value: f64) {
+        self.dof.push(dof);
+        self.jacobian.push(value);
+    }
+
+    /// Finishes a row of the entries given since the last one.
+    pub fn push(&mut self, law: Law, reference: f64, mass: f64, loss: f64) {
+        if self.start.is_empty() {
+            self.start.push(0);
+        }
+        self.law.push(law);
+        self.reference.push(reference);
+        self.mass.push(mass);
+        self.loss.push(loss);
+        self.start.push(self.dof.len());
+    }
+
+    /// Cone number `c`, if row `r` is its first.
+    #[inline(always)]
+    pub(crate) fn cone_at(&self, c: usize, r: usize) -> Option<&Cone> {
+        match self.cones.get(c) {
+            Some(cone) if cone.row == r => Some(cone),
+            _ => None,
+        }
+    }
+
+    /// Entries of a row: their dofs and values.
+    #[inline(always)]
+    pub fn row(&self, r: usize) -> (&[usize], &[f64]) {
+        let range = self.start[r]..self.start[r + 1];
+        (&self.dof[range.clone()], &self.jacobian[range])
+    }
+
+    /// Values of a row's entries, to be changed.
+    pub fn row_mut(&mut self, r: usize) -> &mut [f64] {
+        &mut self.jacobian[self.start[r]..self.start[r + 1]]
+    }
+
+    /// Where the entries of row `r` lie among all; adjoints of the Jacobian have the same layout.
+    #[inline(always)]
+    pub fn entries(&self, r: usize) -> std::ops::Range<usize> {
+        self.start[r]..self.start[r + 1]
+    }
+
+    /// How many entries all rows have.
+    pub fn entry_count(&self) -> usize {
+        self.dof.len()
+    }
+
+    /// (J a)ᵣ.
+    #[inline(always)]
+    pub fn dot(&self, r: usize, a: &[f64]) -> f64 {
+        let (dofs, values) = self.row(r);
+        let mut sum = 0.0;
+        for k in 0..dofs.len() {
+            sum += values[k] * a[dofs[k]];
+        }
+        sum
+    }
+
+    /// Adds `factor` (Jᵀ)ᵣ to `out`.
+    #[inline(always)]
+    pub fn add_transposed(&self, r: usize, factor: f64, out: &mut [f64]) {
+        let (dofs, values) = self.row(r);
+        for k in 0..dofs.len() {
+            out[dofs[k]] += values[k] * factor;
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Constraint rows of rigid bodies: impedances, the solve and its derivatives, against snapshots of
+//! MuJoCo and by differences.
+
+mod degenerate;
+mod derivative;
+mod slider;
+mod snapshot;
+mod snapshots;
