@@ -512,6 +512,12 @@ pub struct Tree {
     pub dof_body: Vec<usize>,
     /// Per body: the last degree of freedom at or above it.
     pub last_dof: Vec<Option<usize>>,
+    /// Per degree of freedom: where its row of the inertia matrix lies among all
+    /// ([`MassMatrix`](super::MassMatrix)).
+    pub rows: Vec<Range<usize>>,
+    /// The column of each entry of those rows: of a row, the degree of freedom itself, then the ones towards
+    /// the world.
+    pub columns: Vec<usize>,
 }
 
 /// A structure that is no tree.
@@ -554,8 +560,8 @@ pub enum TreeError {
 
 impl Tree {
     /// Fills what follows from the parents of the bodies and the kinds and bodies of the joints:
-    /// `root`, `weld`, `joints`, `dofs` of bodies, `qpos` and `dof` of joints, and all tables by
-    /// degree of freedom.
+    /// `root`, `weld`, `joints`, `dofs` of bodies, `qpos` and `dof` of joints, all tables by
+    /// degree of freedom, and the pattern of the inertia matrix.
     ///
     /// # Errors
     /// [`TreeError`] where bodies or joints are out of order or joints cannot be combined.
@@ -587,6 +593,17 @@ impl Tree {
             };
             self.bodies[b].root = root;
             self.bodies[b].weld = weld;
+        }
+        self.rows.clear();
+        self.columns.clear();
+        for dof in 0..self.nv {
+            let start = self.columns.len();
+            let mut next = Some(dof);
+            while let Some(column) = next {
+                self.columns.push(column);
+                next = self.dof_parent[column];
+            }
+            self.rows.push(start..self.columns.len());
         }
         Ok(())
     }

@@ -2,3 +2,4 @@
 
 mod kinematics;
 mod reference;
+mod smooth;

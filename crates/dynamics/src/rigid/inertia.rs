@@ -1,0 +1,174 @@
+//! The joint-space inertia matrix by the composite-rigid-body method, and its factors.
+//!
+//! Featherstone, *Rigid Body Dynamics Algorithms* (2008), chapter 6 and section 8.3: M = LᵀDL with L
+//! unit lower triangular has no more entries than M, which couples a degree of freedom only with those
+//! towards the world.
+
+use costate_num::spatial::{Motion, RigidInertia};
+use costate_num::{Scalar, SymMat3, Vec3};
+
+use super::constants::Layout;
+use super::kinematics::Kinematics;
+use super::tree::Tree;
+
+/// The inertia of each body about its tree's origin, in world axes.
+pub fn body_inertias<S: Scalar>(
+    tree: &Tree,
+    layout: &Layout,
+    c: &[S],
+    k: &Kinematics<S>,
+    out: &mut [RigidInertia<S>],
+) {
+    for b in 1..tree.bodies.len() {
+        let at = layout.body_inertia.at(b);
+        let local =
+            SymMat3::from_array([c[at], c[at + 1], c[at + 2], c[at + 3], c[at + 4], c[at + 5]]);
+        let inertia = local.congruence(k.xmat[b].transpose());
+        let mass = c[layout.body_mass.at(b)];
+        out[b] = about_center(mass, k.xipos[b] - k.origin[b], inertia);
+    }
+}
+
+/// Of a body with the given mass, centre of mass and inertia about that centre.
+#[inline(always)]
+fn about_center<S: Scalar>(mass: S, r: Vec3<S>, inertia: SymMat3<S>) -> RigidInertia<S> {
+    let (x, y, z) = (r.x * mass, r.y * mass, r.z * mass);
+    let (xx, yy, zz) = (x * r.x, y * r.y, z * r.z);
+    RigidInertia {
+        mass,
+        first_moment: Vec3::new(x, y, z),
+        inertia: inertia
+            + SymMat3 {
+                xx: yy + zz,
+                xy: -(x * r.y),
+                yy: xx + zz,
+                xz: -(x * r.z),
+                yz: -(y * r.z),
+                zz: xx + yy,
+            },
+    }
+}
+
+/// A symmetric matrix with the pattern of the inertia matrix, or its factors: row `i` holds the
+/// columns of degree of freedom `i` and of all towards the world ([`Tree::columns`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct MassMatrix<S> {
+    /// The entries, row after row.
+    pub entries: Vec<S>,
+}
+
+impl<S: Scalar> MassMatrix<S> {
+    /// Zero, for a structure.
+    pub fn new(tree: &Tree) -> Self {
+        Self { entries: vec![S::zero(); tree.columns.len()] }
+    }
+
+    /// The inertia matrix, from the bodies' inertias; `composite` is scratch, one per body.
+    pub fn assemble(
+        &mut self,
+        tree: &Tree,
+        layout: &Layout,
+        c: &[S],
+        subspace: &[Motion<S>],
+        inertias: &[RigidInertia<S>],
+        composite: &mut [RigidInertia<S>],
+    ) {
+        composite.copy_from_slice(inertias);
+        for b in (1..tree.bodies.len()).rev() {
+            let parent = tree.bodies[b].parent;
+            if parent > 0 {
+                let own = composite[b];
+                composite[parent] += own;
+            }
+        }
+        for i in 0..tree.nv {
+            let momentum = composite[tree.dof_body[i]].apply(subspace[i]);
+            let row = tree.rows[i].clone();
+            let columns = &tree.columns[row.clone()];
+            for (entry, &j) in self.entries[row.clone()].iter_mut().zip(columns) {
+                *entry = subspace[j].dot(momentum);
+            }
+            self.entries[row.start] += c[layout.dof_armature.at(i)];
+        }
+    }
+
+    /// Replaces the matrix by its factors: L below the diagonal, D on it. Returns the first degree of
+    /// freedom whose pivot is not positive.
+    pub fn factorise(&mut self, tree: &Tree) -> Option<usize> {
+        let mut bad = None;
+        for k in (0..tree.nv).rev() {
+            let row = tree.rows[k].clone();
+            let (above, own) = self.entries.split_at_mut(row.start);
+            let own = &mut own[..row.len()];
+            let pivot = own[0];
+            if !costate_num::Mask::all(pivot.gt(S::zero())) {
+                bad = Some(k);
+            }
+            let inverse = pivot.recip();
+            for t in 1..own.len() {
+                let factor = own[t] * inverse;
+                let i = tree.columns[row.start + t];
+                let target = &mut above[tree.rows[i].clone()];
+                for (entry, value) in target.iter_mut().zip(&own[t..]) {
+                    *entry += -(factor * *value);
+                }
+                // Entries of this row are still needed undivided by the targets that follow.
+            }
+            for value in &mut own[1..] {
+                *value = *value * inverse;
+            }
+        }
+        bad
+    }
+
+    /// x ← M⁻¹ x, from the factors.
+    pub fn solve(&self, tree: &Tree, x: &mut [S]) {
+        for k in (0..tree.nv).rev() {
+            let row = tree.rows[k].clone();
+            let value = x[k];
+            for at in row.start + 1..row.end {
+                let i = tree.columns[at];
+                x[i] += -(self.entries[at] * value);
+            }
+        }
+        for k in 0..tree.nv {
+            let row = tree.rows[k].clone();
+            let mut value = x[k] / self.entries[row.start];
+            for at in row.start + 1..row.end {
+                value += -(self.entries[at] * x[tree.columns[at]]);
+            }
+            x[k] = value;
+        }
+    }
+
+    /// out ← M x, from the matrix itself.
+    pub fn multiply(&self, tree: &Tree, x: &[S], out: &mut [S]) {
+        for value in out.iter_mut() {
+            *value = S::zero();
+        }
+        for k in 0..tree.nv {
+            let row = tree.rows[k].clone();
+            let mut sum = self.entries[row.start] * x[k];
+            for at in row.start + 1..row.end {
+                let i = tree.columns[at];
+                sum += self.entries[at] * x[i];
+                out[i] += self.entries[at] * x[k];
+            }
+            out[k] += sum;
+        }
+    }
+
+    /// The matrix with all its entries, row by row.
+    pub fn to_dense(&self, tree: &Tree) -> Vec<S> {
+        let n = tree.nv;
+        let mut dense = vec![S::zero(); n * n];
+        for i in 0..n {
+            for at in tree.rows[i].clone() {
+                let j = tree.columns[at];
+                dense[i * n + j] = self.entries[at];
+                dense[j * n + i] = self.entries[at];
+            }
+        }
+        dense
+    }
+}
