@@ -32,7 +32,7 @@ pub fn add_springs<S: Scalar>(tree: &Tree, layout: &Layout, c: &[S], qpos: &[S],
     }
     let stiffness =
         |j: usize, x: S| polynomial(c, layout.jnt_stiffness, layout.jnt_stiffnesspoly, j, x);
-    let mut push = |j: usize, dof: usize, displacement: Vec3<S>| {
+    let push = |out: &mut [S], j: usize, dof: usize, displacement: Vec3<S>| {
         let force = displacement * -stiffness(j, displacement.norm());
         out[dof] += force.x;
         out[dof + 1] += force.y;
@@ -48,10 +48,10 @@ pub fn add_springs<S: Scalar>(tree: &Tree, layout: &Layout, c: &[S], qpos: &[S],
                     qpos[q + 1] - c[rest + 1],
                     qpos[q + 2] - c[rest + 2],
                 );
-                push(j, dof, x);
-                push(j, dof + 3, rotation_from_rest(layout, c, qpos, q + 3));
+                push(out, j, dof, x);
+                push(out, j, dof + 3, rotation_from_rest(layout, c, qpos, q + 3));
             }
-            JointKind::Ball => push(j, dof, rotation_from_rest(layout, c, qpos, q)),
+            JointKind::Ball => push(out, j, dof, rotation_from_rest(layout, c, qpos, q)),
             JointKind::Slide | JointKind::Hinge => {
                 let x = qpos[q] - c[layout.qpos_spring.at(q)];
                 out[dof] += -(x * stiffness(j, x));
