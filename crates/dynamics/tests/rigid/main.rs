@@ -2,4 +2,6 @@
 
 mod kinematics;
 mod reference;
+mod rows;
 mod smooth;
+mod transport;

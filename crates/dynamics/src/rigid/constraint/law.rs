@@ -47,7 +47,7 @@ struct Polar {
     zone: Zone,
 }
 
-impl Cone {
+impl Cone<f64> {
     #[inline(always)]
     fn polar(&self, x: &[f64]) -> Polar {
         let normal = self.mu * x[0];

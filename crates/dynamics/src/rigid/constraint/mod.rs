@@ -3,6 +3,7 @@
 //!
 //! - [`impedance`]: what the numbers `solref` and `solimp` say of a row: its stiffness, damping and
 //!   regularisation.
+//! - [`Constraints`]: the rows of a state.
 //! - [`Rows`], [`Cone`], [`Law`]: rows as the solver sees them.
 //! - [`Solver`]: the minimiser and its derivatives by the implicit function theorem.
 //!
@@ -10,13 +11,18 @@
 //! just sliding, the surface of a cone) is that of the side the zones of the solution say. A
 //! row without force has no influence, and its derivatives are zero.
 
+mod build;
 mod cholesky;
 mod derivative;
+mod equality;
+mod friction;
 pub mod impedance;
 mod law;
+mod limit;
 mod rows;
 mod solver;
 
+pub use build::{Constraints, Item, RowInputs, Source};
 pub use derivative::{Multipliers, ProblemTangents};
 pub use law::{Law, LawTangents, Zone};
 pub use rows::{Cone, Rows};

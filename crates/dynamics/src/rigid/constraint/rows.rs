@@ -1,49 +1,66 @@
 //! Constraint rows: what the solver minimises over.
 
+use costate_num::Scalar;
+
 use super::law::Law;
 
 /// A friction cone over several consecutive rows: the normal, then the tangential, torsional and
 /// rolling ones that the contact has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cone {
+pub struct Cone<S = f64> {
     /// Its first row.
     pub row: usize,
     /// How many rows: 3, 4 or 6.
     pub dim: usize,
     /// Friction of the regularised cone: the first tangential coefficient over √impratio.
-    pub mu: f64,
+    pub mu: S,
     /// Coefficient of each row after the first: two tangential ones, torsional (m), two rolling
     /// ones (m).
-    pub friction: [f64; 5],
+    pub friction: [S; 5],
 }
 
 /// Rows x = J a − a_ref of a convex penalty s(x), with forces f = −∂s/∂x.
 ///
 /// Jacobians are stored by their nonzero entries. Rows of one cone have the same dofs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows<S = f64> {
     /// Law of each row.
     pub law: Vec<Law>,
     /// Reference acceleration a_ref of each row.
-    pub reference: Vec<f64>,
+    pub reference: Vec<S>,
     /// Constraint mass D = 1/R of each row: the second derivative of its quadratic penalty.
-    pub mass: Vec<f64>,
+    pub mass: Vec<S>,
     /// Bound of the force of each row of dry friction, ≥ 0; unused elsewhere.
-    pub loss: Vec<f64>,
+    pub loss: Vec<S>,
     /// The cones, in order of rows.
-    pub cones: Vec<Cone>,
+    pub cones: Vec<Cone<S>>,
     /// Where each row's entries begin; one more than there are rows.
     start: Vec<usize>,
     /// Dof of each entry.
     dof: Vec<usize>,
     /// Value of each entry.
-    jacobian: Vec<f64>,
+    jacobian: Vec<S>,
 }
 
-impl Rows {
+impl<S: Scalar> Default for Rows<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S: Scalar> Rows<S> {
     /// No rows.
     pub fn new() -> Self {
-        Self { start: vec![0], ..Self::default() }
+        Self {
+            law: Vec::new(),
+            reference: Vec::new(),
+            mass: Vec::new(),
+            loss: Vec::new(),
+            cones: Vec::new(),
+            start: vec![0],
+            dof: Vec::new(),
+            jacobian: Vec::new(),
+        }
     }
 
     /// How many rows.
@@ -71,16 +88,13 @@ impl Rows {
 
     /// Adds an entry to the Jacobian of the row that [`push`](Self::push) will finish.
     #[inline]
-    pub fn entry(&mut self, dof: usize, value: f64) {
+    pub fn entry(&mut self, dof: usize, value: S) {
         self.dof.push(dof);
         self.jacobian.push(value);
     }
 
     /// Finishes a row of the entries given since the last one.
-    pub fn push(&mut self, law: Law, reference: f64, mass: f64, loss: f64) {
-        if self.start.is_empty() {
-            self.start.push(0);
-        }
+    pub fn push(&mut self, law: Law, reference: S, mass: S, loss: S) {
         self.law.push(law);
         self.reference.push(reference);
         self.mass.push(mass);
@@ -90,7 +104,7 @@ impl Rows {
 
     /// Cone number `c`, if row `r` is its first.
     #[inline(always)]
-    pub(crate) fn cone_at(&self, c: usize, r: usize) -> Option<&Cone> {
+    pub(crate) fn cone_at(&self, c: usize, r: usize) -> Option<&Cone<S>> {
         match self.cones.get(c) {
             Some(cone) if cone.row == r => Some(cone),
             _ => None,
@@ -99,13 +113,13 @@ impl Rows {
 
     /// Entries of a row: their dofs and values.
     #[inline(always)]
-    pub fn row(&self, r: usize) -> (&[usize], &[f64]) {
+    pub fn row(&self, r: usize) -> (&[usize], &[S]) {
         let range = self.start[r]..self.start[r + 1];
         (&self.dof[range.clone()], &self.jacobian[range])
     }
 
     /// Values of a row's entries, to be changed.
-    pub fn row_mut(&mut self, r: usize) -> &mut [f64] {
+    pub fn row_mut(&mut self, r: usize) -> &mut [S] {
         &mut self.jacobian[self.start[r]..self.start[r + 1]]
     }
 
@@ -122,9 +136,9 @@ impl Rows {
 
     /// (J a)ᵣ.
     #[inline(always)]
-    pub fn dot(&self, r: usize, a: &[f64]) -> f64 {
+    pub fn dot(&self, r: usize, a: &[S]) -> S {
         let (dofs, values) = self.row(r);
-        let mut sum = 0.0;
+        let mut sum = S::zero();
         for k in 0..dofs.len() {
             sum += values[k] * a[dofs[k]];
         }
@@ -133,7 +147,7 @@ impl Rows {
 
     /// Adds `factor` (Jᵀ)ᵣ to `out`.
     #[inline(always)]
-    pub fn add_transposed(&self, r: usize, factor: f64, out: &mut [f64]) {
+    pub fn add_transposed(&self, r: usize, factor: S, out: &mut [S]) {
         let (dofs, values) = self.row(r);
         for k in 0..dofs.len() {
             out[dofs[k]] += values[k] * factor;

@@ -1,0 +1,120 @@
+//! Rows of limits: of scalar joints, of the angle of ball joints, of tendons.
+
+use costate_num::{Scalar, Vec3};
+
+use super::build::{Constraints, RowInputs, RowState, Source};
+use super::law::Law;
+use crate::rigid::kinematics::quat_at;
+use crate::rigid::tree::JointKind;
+
+/// Angle and axis of a ball joint, in the axes of the moved body.
+pub(super) fn ball_angle<S: Scalar>(qpos: &[S], at: usize) -> (Vec3<S>, S) {
+    quat_at(qpos, at).normalize().to_rotation_vector().normalize()
+}
+
+/// Adds the rows of all limits that act: joints, then tendons.
+pub(super) fn add_rows<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>) {
+    for (j, joint) in at.tree.joints.iter().enumerate() {
+        if !joint.limited {
+            continue;
+        }
+        match joint.kind {
+            JointKind::Slide | JointKind::Hinge => {
+                for upper in [false, true] {
+                    add_joint(out, at, j, upper);
+                }
+            }
+            JointKind::Ball => add_ball(out, at, j),
+            JointKind::Free => {}
+        }
+    }
+    for (t, tendon) in at.tree.tendons.iter().enumerate() {
+        if tendon.limited {
+            for upper in [false, true] {
+                add_tendon(out, at, t, upper);
+            }
+        }
+    }
+}
+
+fn add_joint<S: Scalar<Mask = bool>>(
+    out: &mut Constraints<S>,
+    at: RowInputs<S>,
+    j: usize,
+    upper: bool,
+) {
+    let (layout, c, joint) = (at.layout, at.c, &at.tree.joints[j]);
+    let sign = if upper { -1.0 } else { 1.0 };
+    let bound = c[layout.jnt_range.at(j) + usize::from(upper)];
+    let distance = (at.qpos[joint.qpos] - bound).scale(sign);
+    let margin = c[layout.jnt_margin.at(j)];
+    if !distance.lt(margin) {
+        return;
+    }
+    out.begin(Source::JointLimit { joint: j, upper });
+    out.rows.entry(joint.dof, S::splat(sign));
+    let p = at.parameters(layout.jnt_solref, layout.jnt_solimp, j);
+    let state = RowState {
+        position: distance - margin,
+        velocity: at.qvel[joint.dof].scale(sign),
+        bias: S::zero(),
+        diagonal: c[layout.dof_invweight0.at(joint.dof)],
+    };
+    let response = p.response(state.position, at.least_time_constant());
+    out.push(at, Law::Unilateral, response, state, S::zero());
+}
+
+fn add_ball<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>, j: usize) {
+    let (layout, c, joint) = (at.layout, at.c, &at.tree.joints[j]);
+    let (axis, angle) = ball_angle(at.qpos, joint.qpos);
+    let range = layout.jnt_range.at(j);
+    let distance = c[range + 1].max(c[range]) - angle;
+    let margin = c[layout.jnt_margin.at(j)];
+    if !distance.lt(margin) {
+        return;
+    }
+    out.begin(Source::BallLimit(j));
+    let mut velocity = S::zero();
+    for (k, x) in axis.to_array().into_iter().enumerate() {
+        out.rows.entry(joint.dof + k, -x);
+        velocity += -(x * at.qvel[joint.dof + k]);
+    }
+    let p = at.parameters(layout.jnt_solref, layout.jnt_solimp, j);
+    let state = RowState {
+        position: distance - margin,
+        velocity,
+        bias: S::zero(),
+        diagonal: c[layout.dof_invweight0.at(joint.dof)],
+    };
+    let response = p.response(state.position, at.least_time_constant());
+    out.push(at, Law::Unilateral, response, state, S::zero());
+}
+
+fn add_tendon<S: Scalar<Mask = bool>>(
+    out: &mut Constraints<S>,
+    at: RowInputs<S>,
+    t: usize,
+    upper: bool,
+) {
+    let (layout, c, tendons) = (at.layout, at.c, &at.dynamics.tendons);
+    let sign = if upper { -1.0 } else { 1.0 };
+    let bound = c[layout.tendon_range.at(t) + usize::from(upper)];
+    let distance = (tendons.length[t] - bound).scale(sign);
+    let margin = c[layout.tendon_margin.at(t)];
+    if !distance.lt(margin) {
+        return;
+    }
+    out.begin(Source::TendonLimit { tendon: t, upper });
+    for k in tendons.entries(t) {
+        out.rows.entry(tendons.dofs[k], tendons.jacobian[k].scale(sign));
+    }
+    let p = at.parameters(layout.tendon_solref_lim, layout.tendon_solimp_lim, t);
+    let state = RowState {
+        position: distance - margin,
+        velocity: tendons.velocity[t].scale(sign),
+        bias: S::zero(),
+        diagonal: c[layout.tendon_invweight0.at(t)],
+    };
+    let response = p.response(state.position, at.least_time_constant());
+    out.push(at, Law::Unilateral, response, state, S::zero());
+}
