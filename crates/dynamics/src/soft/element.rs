@@ -154,12 +154,13 @@ pub fn tangent3<S: Scalar>(x: Vec3<Dual<S>>) -> Vec3<S> {
     Vec3::new(x.x.tangent[0], x.y.tangent[0], x.z.tangent[0])
 }
 
-/// f = −∂Ψ/∂x − ∂D/∂v.
+/// f = −∂Ψ/∂x − ∂D/∂v, without the second where the scope leaves damping out.
 #[inline(always)]
 pub fn potential_force<L: Potential<V, C>, S: Scalar, const V: usize, const C: usize>(
     x: &[Vec3<S>; V],
     v: &[Vec3<S>; V],
     c: &[S; C],
+    scope: Scope,
 ) -> [Vec3<S>; V] {
     let (gradient, _) = L::energy_gradient(x, c);
     let mut f = gradient;
@@ -168,7 +169,7 @@ pub fn potential_force<L: Potential<V, C>, S: Scalar, const V: usize, const C: u
         f[i] = -gradient[i];
         i += 1;
     }
-    if L::DISSIPATIVE {
+    if L::DISSIPATIVE && scope.damping && !scope.idle {
         let rate = L::dissipation_gradient(x, v, c);
         let mut i = 0;
         while i < V {
@@ -186,6 +187,7 @@ pub fn potential_adjoint<L: Potential<V, C>, S: Scalar, const V: usize, const C:
     v: &[Vec3<S>; V],
     c: &[S; C],
     lambda: &[Vec3<S>; V],
+    scope: Scope,
 ) -> Gradient<S, V, C> {
     let mut out = Gradient::zero();
     let mut x_dual = [Vec3::zero(); V];
@@ -211,7 +213,7 @@ pub fn potential_adjoint<L: Potential<V, C>, S: Scalar, const V: usize, const C:
         out.c[i] = -gc[i].tangent[0];
         i += 1;
     }
-    if L::DISSIPATIVE {
+    if L::DISSIPATIVE && scope.damping {
         let mut v_dual = [Vec3::zero(); V];
         let mut i = 0;
         while i < V {

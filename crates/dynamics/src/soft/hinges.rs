@@ -7,7 +7,7 @@
 
 use costate_num::{DualN, Scalar, Vec3};
 
-use super::element::{Element, Gradient, Potential, potential_adjoint, potential_force};
+use super::element::{Element, Gradient, Potential, Scope, potential_adjoint, potential_force};
 
 /// Squared length of a normal (m⁴) at which a triangle counts as having no area: far below any
 /// size that could be meant, and large enough for second derivatives to stay finite.
@@ -168,6 +168,7 @@ impl Potential<4, 3> for DiscreteShell {
 impl Element<4, 3, 3> for DiscreteShell {
     const NAME: &'static str = "hinge";
     const DISSIPATIVE: bool = true;
+    const LANES: bool = true;
 
     #[inline(always)]
     fn derive<S: Scalar>(rest: &[Vec3<S>; 4], p: &[S; 3]) -> [S; 3] {
@@ -181,9 +182,17 @@ impl Element<4, 3, 3> for DiscreteShell {
         [p[0] * weight, p[1] * weight, sine.atan2(cosine)]
     }
 
+    fn dampers() -> &'static [usize] {
+        &[1]
+    }
+
+    fn damper_parameters() -> &'static [usize] {
+        &[1]
+    }
+
     #[inline(always)]
     fn force<S: Scalar>(x: &[Vec3<S>; 4], v: &[Vec3<S>; 4], c: &[S; 3]) -> [Vec3<S>; 4] {
-        potential_force::<Self, S, 4, 3>(x, v, c)
+        Self::force_within(x, v, c, Scope::ALL)
     }
 
     #[inline(always)]
@@ -193,7 +202,28 @@ impl Element<4, 3, 3> for DiscreteShell {
         c: &[S; 3],
         lambda: &[Vec3<S>; 4],
     ) -> Gradient<S, 4, 3> {
-        potential_adjoint::<Self, S, 4, 3>(x, v, c, lambda)
+        Self::adjoint_within(x, v, c, lambda, Scope::ALL)
+    }
+
+    #[inline(always)]
+    fn force_within<S: Scalar>(
+        x: &[Vec3<S>; 4],
+        v: &[Vec3<S>; 4],
+        c: &[S; 3],
+        scope: Scope,
+    ) -> [Vec3<S>; 4] {
+        potential_force::<Self, S, 4, 3>(x, v, c, scope)
+    }
+
+    #[inline(always)]
+    fn adjoint_within<S: Scalar>(
+        x: &[Vec3<S>; 4],
+        v: &[Vec3<S>; 4],
+        c: &[S; 3],
+        lambda: &[Vec3<S>; 4],
+        scope: Scope,
+    ) -> Gradient<S, 4, 3> {
+        potential_adjoint::<Self, S, 4, 3>(x, v, c, lambda, scope)
     }
 
     #[inline(always)]
@@ -236,6 +266,7 @@ impl WarpHinge {
 impl Element<4, 3, 3> for WarpHinge {
     const NAME: &'static str = "hinge";
     const DISSIPATIVE: bool = true;
+    const LANES: bool = true;
 
     #[inline(always)]
     fn derive<S: Scalar>(_rest: &[Vec3<S>; 4], p: &[S; 3]) -> [S; 3] {

@@ -2,7 +2,7 @@
 
 use costate_num::{Scalar, Vec3};
 
-use super::element::{Element, Gradient, Potential, potential_adjoint, potential_force};
+use super::element::{Element, Gradient, Potential, Scope, potential_adjoint, potential_force};
 
 /// A spring; parameters and constants: stiffness k (N/m), damping d (N s/m), rest length l₀ (m).
 ///
@@ -52,15 +52,25 @@ impl Potential<2, 3> for Spring {
 impl Element<2, 3, 3> for Spring {
     const NAME: &'static str = "spring";
     const DISSIPATIVE: bool = true;
+    const LANES: bool = true;
 
     #[inline(always)]
     fn derive<S: Scalar>(_rest: &[Vec3<S>; 2], p: &[S; 3]) -> [S; 3] {
         *p
     }
+    fn dampers() -> &'static [usize] {
+        &[1]
+    }
+
+    fn damper_parameters() -> &'static [usize] {
+        &[1]
+    }
+
     #[inline(always)]
     fn force<S: Scalar>(x: &[Vec3<S>; 2], v: &[Vec3<S>; 2], c: &[S; 3]) -> [Vec3<S>; 2] {
-        potential_force::<Self, S, 2, 3>(x, v, c)
+        Self::force_within(x, v, c, Scope::ALL)
     }
+
     #[inline(always)]
     fn adjoint<S: Scalar>(
         x: &[Vec3<S>; 2],
@@ -68,8 +78,30 @@ impl Element<2, 3, 3> for Spring {
         c: &[S; 3],
         lambda: &[Vec3<S>; 2],
     ) -> Gradient<S, 2, 3> {
-        potential_adjoint::<Self, S, 2, 3>(x, v, c, lambda)
+        Self::adjoint_within(x, v, c, lambda, Scope::ALL)
     }
+
+    #[inline(always)]
+    fn force_within<S: Scalar>(
+        x: &[Vec3<S>; 2],
+        v: &[Vec3<S>; 2],
+        c: &[S; 3],
+        scope: Scope,
+    ) -> [Vec3<S>; 2] {
+        potential_force::<Self, S, 2, 3>(x, v, c, scope)
+    }
+
+    #[inline(always)]
+    fn adjoint_within<S: Scalar>(
+        x: &[Vec3<S>; 2],
+        v: &[Vec3<S>; 2],
+        c: &[S; 3],
+        lambda: &[Vec3<S>; 2],
+        scope: Scope,
+    ) -> Gradient<S, 2, 3> {
+        potential_adjoint::<Self, S, 2, 3>(x, v, c, lambda, scope)
+    }
+
     #[inline(always)]
     fn energy<S: Scalar>(x: &[Vec3<S>; 2], c: &[S; 3]) -> S {
         let stretch = (x[0] - x[1]).norm() - c[2];

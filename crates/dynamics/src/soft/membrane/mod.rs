@@ -15,9 +15,11 @@
 
 mod air;
 
+use std::ops::Range;
+
 use costate_num::{Scalar, Vec3};
 
-use super::element::{Element, Gradient, Potential, potential_adjoint, potential_force};
+use super::element::{Element, Gradient, Potential, Scope, potential_adjoint, potential_force};
 
 /// A membrane triangle.
 ///
@@ -189,6 +191,7 @@ impl<const WARP: bool> Potential<3, 9> for Membrane<WARP> {
 impl<const WARP: bool> Element<3, 7, 9> for Membrane<WARP> {
     const NAME: &'static str = "triangle";
     const DISSIPATIVE: bool = true;
+    const LANES: bool = true;
 
     #[inline(always)]
     fn derive<S: Scalar>(rest: &[Vec3<S>; 3], p: &[S; 7]) -> [S; 9] {
@@ -206,16 +209,21 @@ impl<const WARP: bool> Element<3, 7, 9> for Membrane<WARP> {
         p[6] * two_area.scale(0.5)
     }
 
+    fn dampers() -> &'static [usize] {
+        &[DAMPING, DRAG, LIFT]
+    }
+
+    fn damper_parameters() -> &'static [usize] {
+        &[DAMPING, DRAG, LIFT]
+    }
+
+    fn rest_constants() -> Range<usize> {
+        B00..B11 + 1
+    }
+
     #[inline(always)]
     fn force<S: Scalar>(x: &[Vec3<S>; 3], v: &[Vec3<S>; 3], c: &[S; 9]) -> [Vec3<S>; 3] {
-        let mut f = potential_force::<Self, S, 3, 9>(x, v, c);
-        let push = air::force(x, v, c[DRAG], c[LIFT]);
-        let mut i = 0;
-        while i < 3 {
-            f[i] += push;
-            i += 1;
-        }
-        f
+        Self::force_within(x, v, c, Scope::ALL)
     }
 
     #[inline(always)]
@@ -225,16 +233,48 @@ impl<const WARP: bool> Element<3, 7, 9> for Membrane<WARP> {
         c: &[S; 9],
         lambda: &[Vec3<S>; 3],
     ) -> Gradient<S, 3, 9> {
-        let mut out = potential_adjoint::<Self, S, 3, 9>(x, v, c, lambda);
-        let push = air::adjoint(x, v, c[DRAG], c[LIFT], lambda[0] + lambda[1] + lambda[2]);
-        let mut i = 0;
-        while i < 3 {
-            out.x[i] += push.x[i];
-            out.v[i] += push.v;
-            i += 1;
+        Self::adjoint_within(x, v, c, lambda, Scope::ALL)
+    }
+
+    #[inline(always)]
+    fn force_within<S: Scalar>(
+        x: &[Vec3<S>; 3],
+        v: &[Vec3<S>; 3],
+        c: &[S; 9],
+        scope: Scope,
+    ) -> [Vec3<S>; 3] {
+        let mut f = potential_force::<Self, S, 3, 9>(x, v, c, scope);
+        if scope.damping && !scope.idle {
+            let push = air::force(x, v, c[DRAG], c[LIFT]);
+            let mut i = 0;
+            while i < 3 {
+                f[i] += push;
+                i += 1;
+            }
         }
-        out.c[DRAG] += push.drag;
-        out.c[LIFT] += push.lift;
+        f
+    }
+
+    #[inline(always)]
+    fn adjoint_within<S: Scalar>(
+        x: &[Vec3<S>; 3],
+        v: &[Vec3<S>; 3],
+        c: &[S; 9],
+        lambda: &[Vec3<S>; 3],
+        scope: Scope,
+    ) -> Gradient<S, 3, 9> {
+        let mut out = potential_adjoint::<Self, S, 3, 9>(x, v, c, lambda, scope);
+        if scope.damping {
+            let push = air::adjoint(x, v, c[DRAG], c[LIFT], lambda[0] + lambda[1] + lambda[2]);
+            let mut i = 0;
+            while i < 3 {
+                out.x[i] += push.x[i];
+                out.v[i] += push.v;
+                i += 1;
+            }
+            out.c[DRAG] += push.drag;
+            out.c[LIFT] += push.lift;
+        }
         out
     }
 
