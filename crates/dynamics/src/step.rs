@@ -158,8 +158,15 @@ impl System {
     ) {
         let h = self.timestep();
         let (n, columns) = (self.dof(), tangents.columns);
-        self.net_forces(c, state, u.now, ws);
-        let mut f_dot = vec![0.0; n * columns];
+        // Forces matter to the tangent through the masses only, and to the jump term.
+        let weighed =
+            |column: &[f64]| column[self.layout.inverse_mass.clone()].iter().any(|&w| w != 0.0);
+        if c_dot.chunks(self.layout.len).any(weighed) || self.model.options.saltation {
+            self.net_forces(c, state, u.now, ws);
+        }
+        ws.tangent.clear();
+        ws.tangent.resize(n * columns, 0.0);
+        let mut f_dot = std::mem::take(&mut ws.tangent);
         let at = At { x: &state.q, v: &state.v, u: u.now };
         let mut local = Vec::new();
         for ((force, range), scratch) in
@@ -220,6 +227,7 @@ impl System {
                 }
             }
         }
+        ws.tangent = f_dot;
         if self.model.options.saltation {
             self.jump_pushforward(c, state, u.next, tangents, c_dot, ws);
         }

@@ -48,6 +48,8 @@ pub struct Workspace {
     pub(crate) scratch: Vec<Scratch>,
     pub(crate) force: Vec<f64>,
     pub(crate) lambda: Vec<f64>,
+    /// Tangents of forces, in columns.
+    pub(crate) tangent: Vec<f64>,
     /// The state after the step; only the saltation option fills it.
     pub(crate) next: State,
 }
@@ -164,6 +166,7 @@ impl System {
             scratch: self.forces.iter().map(|f| f.scratch()).collect(),
             force: vec![0.0; self.dof()],
             lambda: vec![0.0; self.dof()],
+            tangent: Vec::new(),
             next: State::default(),
         }
     }

@@ -184,11 +184,17 @@ pub fn gradient(
     let begin = Instant::now();
     let problem = Problem::new(experiment)?;
     let p = problem.start();
-    super::check_start(&problem, &p, interrupt)?;
     let fit = FitProblem::new(&problem, Noise::initial(&problem).per_sample(&problem), interrupt);
     let setup_s = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
-    let found = fit.cost_gradient(&p).map_err(start_failed)?;
+    let found = match fit.cost_gradient(&p) {
+        Ok(found) => found,
+        Err(failed) => {
+            // The plain run says best what is wrong with the start.
+            super::check_start(&problem, &p, interrupt)?;
+            return Err(start_failed(failed));
+        }
+    };
     let gradient_s = begin.elapsed().as_secs_f64();
     let mut groups: BTreeMap<String, (bool, Vec<f64>)> = BTreeMap::new();
     for (i, unknown) in problem.unknowns.iter().enumerate() {

@@ -117,7 +117,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
 /// Where the adjoints of a range of elements go.
 pub(super) struct Outputs<'a, const C: usize> {
     pub x: &'a mut [f64],
-    /// Empty where damping is left out.
+    /// Left as it is where damping is left out.
     pub v: &'a mut [f64],
     /// Adjoints of each constant of the range's elements, added to.
     pub c: [&'a mut [f64]; C],

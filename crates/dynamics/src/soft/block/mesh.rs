@@ -11,22 +11,98 @@ pub(super) const WIDTH: usize = 8;
 
 /// From how many elements on the work is spread over threads.
 const PARALLEL: usize = 8192;
-/// Elements that one thread takes at a time, a multiple of [`WIDTH`].
-const CHUNK: usize = 2048;
+/// Elements that are worked on in one go, a multiple of [`WIDTH`]: few enough for their buffer to
+/// stay in the cache that is nearest, many enough for most of their vertices to be their own.
+const CHUNK: usize = 512;
 /// Vertices that one thread takes at a time.
 const VERTEX_CHUNK: usize = 1024;
 
-/// Stencils of `V` vertices.
+/// Stencils of `V` vertices, in chunks.
+///
+/// The elements of a chunk are evaluated into a buffer that is summed at the chunk's vertices
+/// at once; the sums of all chunks are then added up at each vertex, in the order of the chunks. What
+/// goes through memory is one vector per vertex and chunk, not one per vertex of each element.
 pub(super) struct Mesh<const V: usize> {
     count: usize,
     /// Vertex k of each element, the last element repeated up to a multiple of [`WIDTH`].
     rows: [Vec<u32>; V],
+    chunks: Vec<Chunk>,
     /// First vertex that any element touches.
     first: usize,
-    /// For each vertex from `first` on, where its slots start in `slots`; one entry more.
+    /// For each vertex from `first` on, the sums of chunks that belong to it.
+    sums: Lists,
+    /// Number of sums of all chunks.
+    sums_count: usize,
+}
+
+/// Elements that are worked on in one go; chunks depend on nothing but the mesh.
+pub(super) struct Chunk {
+    /// The elements.
+    pub elements: Range<usize>,
+    /// Places in the chunk's buffer for each of its vertices, in the order of the elements.
+    slots: Lists,
+}
+
+/// Lists of places, end to end.
+#[derive(Default)]
+struct Lists {
+    /// Where each list starts in `places`; one entry more.
     starts: Vec<u32>,
-    /// Places in an element buffer, by vertex, in the order of the elements.
-    slots: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Lists {
+    /// Sorts (list, place) pairs, which come in the order that places shall have, into `count` lists.
+    fn new(count: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut starts = vec![0u32; count + 1];
+        for &(list, _) in pairs {
+            starts[list as usize + 1] += 1;
+        }
+        for i in 0..count {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut places = vec![0u32; pairs.len()];
+        for &(list, place) in pairs {
+            let at = &mut next[list as usize];
+            places[*at as usize] = place;
+            *at += 1;
+        }
+        Self { starts, places }
+    }
+
+    fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The lists from `first` on.
+    #[inline(always)]
+    fn from(&self, first: usize) -> impl Iterator<Item = &[u32]> {
+        self.starts[first..].windows(2).map(|w| &self.places[w[0] as usize..w[1] as usize])
+    }
+}
+
+impl Chunk {
+    /// Number of vertices that its elements touch.
+    pub(super) fn vertices(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Sums the buffer of the chunk's elements at each of its vertices.
+    pub(super) fn sum(&self, buffer: &[f64], sums: &mut [f64]) {
+        for (slots, sum) in self.slots.from(0).zip(sums.chunks_exact_mut(3)) {
+            let (mut x, mut y, mut z) = (0.0, 0.0, 0.0);
+            for &slot in slots {
+                let rows = &buffer[slot as usize..slot as usize + 2 * WIDTH + 1];
+                x += rows[0];
+                y += rows[WIDTH];
+                z += rows[2 * WIDTH];
+            }
+            sum[0] = x;
+            sum[1] = y;
+            sum[2] = z;
+        }
+    }
 }
 
 impl<const V: usize> Mesh<V> {
@@ -36,26 +112,32 @@ impl<const V: usize> Mesh<V> {
         let rows = std::array::from_fn(|k| {
             (0..padded).map(|e| stencils[e.min(count - 1)][k]).collect::<Vec<u32>>()
         });
-        let touched = || stencils.iter().flatten().map(|&v| v as usize);
-        let first = touched().min().unwrap_or(0);
-        let vertices = touched().max().map_or(0, |last| last + 1 - first);
-        let mut starts = vec![0u32; vertices + 1];
-        for v in touched() {
-            starts[v - first + 1] += 1;
-        }
-        for v in 0..vertices {
-            starts[v + 1] += starts[v];
-        }
-        let mut next = starts.clone();
-        let mut slots = vec![0u32; count * V];
-        for (e, stencil) in stencils.iter().enumerate() {
-            for (k, &v) in stencil.iter().enumerate() {
-                let at = &mut next[v as usize - first];
-                slots[*at as usize] = ((e / WIDTH * V + k) * 3 * WIDTH + e % WIDTH) as u32;
-                *at += 1;
+        let first = stencils.iter().flatten().min().map_or(0, |&v| v as usize);
+        let last = stencils.iter().flatten().max().map_or(0, |&v| v as usize + 1);
+        let mut chunks = Vec::new();
+        let mut of_vertices = Vec::new();
+        let mut slots = Vec::new();
+        for start in (0..count).step_by(CHUNK) {
+            let elements = start..(start + CHUNK).min(count);
+            let mut vertices: Vec<u32> =
+                stencils[elements.clone()].iter().flatten().copied().collect();
+            vertices.sort_unstable();
+            vertices.dedup();
+            slots.clear();
+            for (e, stencil) in stencils[elements.clone()].iter().enumerate() {
+                for (k, v) in stencil.iter().enumerate() {
+                    let local = vertices.partition_point(|known| known < v);
+                    let slot = (e / WIDTH * V + k) * 3 * WIDTH + e % WIDTH;
+                    slots.push((local as u32, slot as u32));
+                }
             }
+            let begin = of_vertices.len() as u32;
+            let own = vertices.iter().zip(begin..);
+            of_vertices.extend(own.map(|(&v, sum)| (v - first as u32, sum)));
+            chunks.push(Chunk { elements, slots: Lists::new(vertices.len(), &slots) });
         }
-        Self { count, rows, first, starts, slots }
+        let sums = Lists::new(last - first, &of_vertices);
+        Self { count, rows, chunks, first, sums, sums_count: of_vertices.len() }
     }
 
     /// Number of elements.
@@ -63,20 +145,19 @@ impl<const V: usize> Mesh<V> {
         self.count
     }
 
-    /// Length of an element buffer of one vector per vertex of each element.
-    pub(super) fn buffer_len(&self) -> usize {
-        self.rows[0].len() * V * 3
+    /// The chunks.
+    pub(super) fn chunks(&self) -> &[Chunk] {
+        &self.chunks
     }
 
-    /// Length of the part of a buffer that belongs to a range of elements.
-    pub(super) fn part_len(elements: &Range<usize>) -> usize {
+    /// Length of the sums of all chunks, one vector each.
+    pub(super) fn sums_len(&self) -> usize {
+        3 * self.sums_count
+    }
+
+    /// Length of the buffer of a range of elements: one vector per vertex of each.
+    pub(super) fn buffer_len(elements: &Range<usize>) -> usize {
         elements.len().next_multiple_of(WIDTH) * V * 3
-    }
-
-    /// The ranges of elements that are worked on in one go; they depend on nothing but the mesh.
-    pub(super) fn chunks(&self) -> impl Iterator<Item = Range<usize>> {
-        let size = if self.is_spread() { CHUNK } else { self.count };
-        (0..self.count).step_by(size.max(1)).map(move |e| e..(e + size).min(self.count))
     }
 
     /// Whether the work is spread over threads.
@@ -96,28 +177,26 @@ impl<const V: usize> Mesh<V> {
         out
     }
 
-    /// Adds to each vertex the sum of its slots in `buffer`.
-    pub(super) fn gather(&self, buffer: &[f64], to: &mut [f64]) {
-        let vertices = self.starts.len() - 1;
-        let to = &mut to[3 * self.first..3 * (self.first + vertices)];
+    /// Adds to each vertex the sums of its chunks.
+    pub(super) fn gather(&self, sums: &[f64], to: &mut [f64]) {
+        let to = &mut to[3 * self.first..3 * (self.first + self.sums.len())];
         if self.is_spread() {
             to.par_chunks_mut(3 * VERTEX_CHUNK)
                 .enumerate()
-                .for_each(|(i, part)| self.gather_part(buffer, i * VERTEX_CHUNK, part));
+                .for_each(|(i, part)| self.gather_part(sums, i * VERTEX_CHUNK, part));
         } else {
-            self.gather_part(buffer, 0, to);
+            self.gather_part(sums, 0, to);
         }
     }
 
-    fn gather_part(&self, buffer: &[f64], first: usize, to: &mut [f64]) {
-        let starts = &self.starts[first..first + to.len() / 3 + 1];
-        for (window, out) in starts.windows(2).zip(to.chunks_exact_mut(3)) {
+    fn gather_part(&self, sums: &[f64], first: usize, to: &mut [f64]) {
+        for (places, out) in self.sums.from(first).zip(to.chunks_exact_mut(3)) {
             let (mut x, mut y, mut z) = (0.0, 0.0, 0.0);
-            for &slot in &self.slots[window[0] as usize..window[1] as usize] {
-                let rows = &buffer[slot as usize..slot as usize + 2 * WIDTH + 1];
-                x += rows[0];
-                y += rows[WIDTH];
-                z += rows[2 * WIDTH];
+            for &place in places {
+                let sum = &sums[3 * place as usize..3 * place as usize + 3];
+                x += sum[0];
+                y += sum[1];
+                z += sum[2];
             }
             out[0] += x;
             out[1] += y;

@@ -1,8 +1,8 @@
 //! All elements of one kind in a body: assembly of an [`Element`] law over a mesh.
 //!
-//! Elements are evaluated on lanes into an element buffer, then every vertex sums its own slots in
-//! the order of the elements: no races, and the same bits on any number of threads and on every
-//! instruction set.
+//! Elements are evaluated on lanes into a buffer, a chunk of them at a time, and every vertex sums
+//! its own slots in a fixed order: no races, and the same bits on any number of threads and on
+//! every instruction set.
 
 mod derive;
 mod energy;
@@ -13,13 +13,14 @@ mod mode;
 mod tests;
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use self::kernels::{ForceKernel, Inputs, Outputs, PullKernel, PushKernel};
-use self::mesh::Mesh;
+use self::mesh::{Chunk, Mesh};
 use self::mode::run;
 use super::element::{Element, Scope};
 use super::parameter::Parameter;
@@ -60,7 +61,7 @@ pub struct RestPositions {
     pub first_vertex: usize,
 }
 
-/// Element buffers.
+/// Sums of chunks of elements at their vertices, and the adjoints of the driven constant.
 #[derive(Default)]
 struct Buffers {
     x: Vec<f64>,
@@ -133,17 +134,12 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
         Inputs { mesh: &self.mesh, c, drive, x: at.x, v: at.v, scope }
     }
 
-    /// Pairs every chunk of elements with its part of a buffer.
+    /// Pairs every chunk of elements with its part of their sums.
     fn parts<'a>(
-        &self,
-        mut buffer: &'a mut [f64],
-    ) -> impl Iterator<Item = (Range<usize>, &'a mut [f64])> {
-        self.mesh.chunks().map(move |elements| {
-            let (part, rest) =
-                std::mem::take(&mut buffer).split_at_mut(Mesh::<V>::part_len(&elements));
-            buffer = rest;
-            (elements, part)
-        })
+        &'a self,
+        mut sums: &'a mut [f64],
+    ) -> impl Iterator<Item = (&'a Chunk, &'a mut [f64])> {
+        self.mesh.chunks().iter().map(move |chunk| (chunk, take(&mut sums, 3 * chunk.vertices())))
     }
 
     /// Runs `work` on every item, over threads where the mesh is large.
@@ -154,6 +150,23 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
             items.for_each(work);
         }
     }
+}
+
+thread_local! {
+    /// The buffers of the chunk that a thread is working on: they stay in its cache, and nothing is
+    /// allocated in a step.
+    static ELEMENTS: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls `work` with `N` buffers of `len` numbers each.
+fn with_buffers<const N: usize>(len: usize, work: impl FnOnce([&mut [f64]; N])) {
+    ELEMENTS.with_borrow_mut(|all| {
+        if all.len() < N * len {
+            all.resize(N * len, 0.0);
+        }
+        let mut rest = &mut all[..];
+        work(std::array::from_fn(|_| take(&mut rest, len)));
+    });
 }
 
 /// Splits the first `len` numbers off, or all where there are fewer.
@@ -214,9 +227,14 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
     fn add_forces(&self, c: &[f64], at: At, f: &mut [f64], scratch: &mut Scratch) {
         let buffers = Buffers::of(scratch);
         let inputs = self.inputs(c, at, Scope { damping: self.has_damping(c), ..self.wanted });
-        buffers.x.resize(self.mesh.buffer_len(), 0.0);
-        self.each(self.parts(&mut buffers.x), |(elements, out)| {
-            run::<L, _, V, P, C>(ForceKernel { inputs, elements, out, law: PhantomData::<L> });
+        buffers.x.resize(self.mesh.sums_len(), 0.0);
+        self.each(self.parts(&mut buffers.x), |(chunk, sums)| {
+            let elements = chunk.elements.clone();
+            with_buffers(Mesh::<V>::buffer_len(&elements), |[out]| {
+                let law = PhantomData::<L>;
+                run::<L, _, V, P, C>(ForceKernel { inputs, elements, out: &mut *out, law });
+                chunk.sum(out, sums);
+            });
         });
         self.mesh.gather(&buffers.x, f);
     }
@@ -242,22 +260,26 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         let moving = |k: usize| !tangents.c.is_empty() && self.has_damping(c_dot(k));
         let damping = self.has_damping(c) || (0..tangents.columns).any(moving);
         let inputs = self.inputs(c, at, Scope { damping, ..self.wanted });
-        buffers.x.resize(self.mesh.buffer_len(), 0.0);
+        buffers.x.resize(self.mesh.sums_len(), 0.0);
         for k in 0..tangents.columns {
             let x_dot = &tangents.x[column(tangents.x, len, k)];
             let v_dot = &tangents.v[column(tangents.v, len, k)];
             let (c_dot, drive_dot) = (c_dot(k), drive_dot(k));
-            self.each(self.parts(&mut buffers.x), |(elements, out)| {
-                let law = PhantomData::<L>;
-                run::<L, _, V, P, C>(PushKernel {
-                    inputs,
-                    elements,
-                    x_dot,
-                    v_dot,
-                    c_dot,
-                    drive_dot,
-                    out,
-                    law,
+            self.each(self.parts(&mut buffers.x), |(chunk, sums)| {
+                let elements = chunk.elements.clone();
+                with_buffers(Mesh::<V>::buffer_len(&elements), |[out]| {
+                    let law = PhantomData::<L>;
+                    run::<L, _, V, P, C>(PushKernel {
+                        inputs,
+                        elements,
+                        x_dot,
+                        v_dot,
+                        c_dot,
+                        drive_dot,
+                        out: &mut *out,
+                        law,
+                    });
+                    chunk.sum(out, sums);
                 });
             });
             self.mesh.gather(&buffers.x, &mut f_dot[k * len..(k + 1) * len]);
@@ -277,7 +299,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         let damping = self.wanted.damping || damped;
         let scope = Scope { damping, idle: damping && !damped, ..self.wanted };
         let inputs = self.inputs(c, at, scope);
-        let (n, len) = (self.len(), self.mesh.buffer_len());
+        let (n, len) = (self.len(), self.mesh.sums_len());
         buffers.x.resize(len, 0.0);
         buffers.v.resize(if damped { len } else { 0 }, 0.0);
         buffers.drive.resize(if self.drive.is_some() { n } else { 0 }, 0.0);
@@ -286,23 +308,25 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         for (slot, row) in rest_c.iter_mut().zip(adjoints.c.chunks_mut(n.max(1))) {
             *slot = row;
         }
-        let parts = self.mesh.chunks().map(|elements| {
-            let size = Mesh::<V>::part_len(&elements);
+        let parts = self.mesh.chunks().iter().map(|chunk| {
+            let (count, size) = (chunk.elements.len(), 3 * chunk.vertices());
             let mut c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
             for (part, rest) in c.iter_mut().zip(&mut rest_c) {
-                *part = take(rest, elements.len());
+                *part = take(rest, count);
             }
-            let (x, v) = (take(&mut rest.0, size), take(&mut rest.1, size));
-            let drive = take(&mut rest.2, elements.len());
-            (elements, Outputs { x, v, c, drive })
+            let sums = (take(&mut rest.0, size), take(&mut rest.1, size));
+            (chunk, sums, c, take(&mut rest.2, count))
         });
-        self.each(parts, |(elements, out)| {
-            run::<L, _, V, P, C>(PullKernel {
-                inputs,
-                elements,
-                lambda,
-                out,
-                law: PhantomData::<L>,
+        self.each(parts, |(chunk, (x_sums, v_sums), c, drive)| {
+            let elements = chunk.elements.clone();
+            with_buffers(Mesh::<V>::buffer_len(&elements), |[x, v]| {
+                let out = Outputs { x: &mut *x, v: &mut *v, c, drive };
+                let law = PhantomData::<L>;
+                run::<L, _, V, P, C>(PullKernel { inputs, elements, lambda, out, law });
+                chunk.sum(x, x_sums);
+                if damped {
+                    chunk.sum(v, v_sums);
+                }
             });
         });
         self.mesh.gather(&buffers.x, adjoints.x);

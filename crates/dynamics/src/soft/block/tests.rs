@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use costate_num::{Isa, dispatch_on};
 
 use super::kernels::{ForceKernel, Inputs, Outputs, PullKernel};
+use super::mesh::Mesh;
 use super::mode::{self, ANY, DAMPED, IDLE, In, Modal, REST};
 use super::{Block, RestPositions};
 use crate::force::Force;
@@ -60,14 +61,17 @@ impl Chain {
     }
 
     fn sums(&self, buffer: &[f64], out: &mut Vec<u64>) {
+        let mesh = &self.block.mesh;
+        let mut of_chunk = vec![0.0; mesh.sums_len()];
+        mesh.chunks()[0].sum(buffer, &mut of_chunk);
         let mut sums = vec![0.0; 3 * VERTICES];
-        self.block.mesh.gather(buffer, &mut sums);
+        mesh.gather(&of_chunk, &mut sums);
         out.extend(sums.iter().map(|s| s.to_bits()));
     }
 
     /// Forces in a mode; one element at a time without an instruction set.
     fn forces<const MODE: u8>(&self, isa: Option<Isa>, scope: Scope) -> Vec<u64> {
-        let mut buffer = vec![0.0; self.block.mesh.buffer_len()];
+        let mut buffer = vec![0.0; Mesh::<4>::buffer_len(&(0..COUNT))];
         let (inputs, law) = (self.inputs(scope), PhantomData::<Law>);
         start::<_, MODE>(
             isa,
@@ -85,7 +89,7 @@ impl Chain {
 
     /// Adjoints in a mode: by x, v, the constants and the drive.
     fn adjoints<const MODE: u8>(&self, isa: Option<Isa>, scope: Scope) -> Vec<u64> {
-        let len = self.block.mesh.buffer_len();
+        let len = Mesh::<4>::buffer_len(&(0..COUNT));
         let (mut x, mut v, mut drive) = (vec![0.0; len], vec![0.0; len], vec![0.0; COUNT]);
         let mut bars: Vec<f64> = (0..CONSTANTS * COUNT).map(noise).collect();
         let mut c: [&mut [f64]; CONSTANTS] = std::array::from_fn(|_| Default::default());
