@@ -3,14 +3,18 @@
 //! `costate-bench CELLS_X CELLS_Y CELLS_Z STEPS REPEATS [--damped] [--narrow] [--elastic]` prints one
 //! JSON object. `--narrow` asks for the gradient by μ, λ, viscosity and velocity only, `--elastic` by μ,
 //! λ and velocity. `COSTATE_ISA` and `RAYON_NUM_THREADS` choose instruction set and threads.
+//! `costate-bench --experiment FILE REPEATS` times the gradient of an experiment's cost at its start, ms.
 //! `costate-bench --bits` checks that all instruction sets of this processor give the same bits.
 
 mod bits;
 mod clock;
 mod grid;
 
+use std::path::Path;
+
 use costate_dynamics::System;
 use costate_dynamics::rollout::{AdjointOptions, Run};
+use costate_identify::{Experiment, gradient};
 use costate_model::{DampingLaw, Inputs};
 
 use clock::Clock;
@@ -47,6 +51,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if has("--digests") {
         return bits::print();
+    }
+    if has("--experiment") {
+        return experiment(&arguments);
     }
     let numbers: Vec<usize> = arguments.iter().filter_map(|a| a.parse().ok()).collect();
     let &[nx, ny, nz, steps, repeats] = numbers.as_slice() else {
@@ -85,6 +92,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         rayon::current_num_threads(),
         forward.json("forward"),
         both.json("gradient")
+    );
+    Ok(())
+}
+
+/// Gradients of the cost of an experiment at its start.
+fn experiment(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    let [_, file, repeats] = arguments else {
+        return Err("--experiment takes a file and a number of repeats".into());
+    };
+    let experiment = Experiment::read(Path::new(file))?;
+    let mut times = Vec::new();
+    for _ in 0..repeats.parse::<usize>()?.max(1) {
+        times.push(1e3 * gradient(&experiment, None)?.gradient_s);
+    }
+    let first = times[0];
+    times.sort_by(f64::total_cmp);
+    let (least, median, most) = (times[0], times[times.len() / 2], times[times.len() - 1]);
+    println!(
+        "{{\"gradient_ms\": {{\"first\": {first:.2}, \"min\": {least:.2}, \"median\": {median:.2}, \"max\": {most:.2}}}}}"
     );
     Ok(())
 }

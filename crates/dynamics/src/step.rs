@@ -3,11 +3,17 @@
 //! v⁺ = v + h (M⁻¹ f(x, v, u) + g − α v),  x⁺ = x + h v⁺.
 
 use costate_model::State;
+use rayon::prelude::*;
 
 use crate::constants::Constants;
 use crate::error::DynamicsError;
 use crate::force::{Adjoints, At, Tangents};
 use crate::system::{Motion, System, Workspace};
+
+/// Vertices that one thread takes at a time.
+const VERTICES: usize = 1024;
+/// From how many vertices on the work is spread over threads.
+const PARALLEL: usize = 4096;
 
 /// The inputs of a step: all channels at its start and at its end.
 #[derive(Clone, Copy, Debug)]
@@ -91,29 +97,47 @@ impl System {
         next.v.resize(state.v.len(), 0.0);
         let g = &c.values[self.layout.gravity.clone()];
         let x0 = &c.values[self.layout.start_position.clone()];
-        for (i, motion) in self.motion.iter().enumerate() {
-            let w = c.values[self.layout.inverse_mass.start + i];
-            let alpha = c.values[self.layout.mass_damping.start + self.body_of[i] as usize];
-            for k in 0..3 {
-                let j = 3 * i + k;
-                let (x, v) = (state.q[j], state.v[j]);
-                match *motion {
-                    Motion::Free => {
-                        let v = v + h * (w * f[j] + g[k] - alpha * v);
-                        next.v[j] = v;
-                        next.q[j] = x + h * v;
-                    }
-                    Motion::Fixed => {
-                        next.v[j] = 0.0;
-                        next.q[j] = x;
-                    }
-                    Motion::Path(input) => {
-                        let to = x0[j] + u_next[input + k];
-                        next.v[j] = (to - x) / h;
-                        next.q[j] = to;
+        let inverse_mass = &c.values[self.layout.inverse_mass.clone()];
+        let mass_damping = &c.values[self.layout.mass_damping.clone()];
+        let parts = next.q.chunks_mut(3 * VERTICES).zip(next.v.chunks_mut(3 * VERTICES));
+        self.each_part(parts, |first, (q, v)| {
+            for (at, (q, v)) in q.chunks_exact_mut(3).zip(v.chunks_exact_mut(3)).enumerate() {
+                let i = first + at;
+                let (w, alpha) = (inverse_mass[i], mass_damping[self.body_of[i] as usize]);
+                for k in 0..3 {
+                    let j = 3 * i + k;
+                    let (x_old, v_old) = (state.q[j], state.v[j]);
+                    match self.motion[i] {
+                        Motion::Free => {
+                            v[k] = v_old + h * (w * f[j] + g[k] - alpha * v_old);
+                            q[k] = x_old + h * v[k];
+                        }
+                        Motion::Fixed => {
+                            v[k] = 0.0;
+                            q[k] = x_old;
+                        }
+                        Motion::Path(input) => {
+                            q[k] = x0[j] + u_next[input + k];
+                            v[k] = (q[k] - x_old) / h;
+                        }
                     }
                 }
             }
+        });
+    }
+
+    /// Runs `work(first vertex, part)` on the parts of [`VERTICES`] vertices, over threads where there
+    /// are many.
+    fn each_part<T: Send>(
+        &self,
+        parts: impl Iterator<Item = T>,
+        work: impl Fn(usize, T) + Sync + Send,
+    ) {
+        if self.motion.len() > PARALLEL {
+            let parts: Vec<(usize, T)> = parts.enumerate().collect();
+            parts.into_par_iter().for_each(|(i, part)| work(i * VERTICES, part));
+        } else {
+            parts.enumerate().for_each(|(i, part)| work(i * VERTICES, part));
         }
     }
 
@@ -243,7 +267,6 @@ impl System {
         inputs: &mut InputAdjoints,
         ws: &mut Workspace,
     ) {
-        let h = self.timestep();
         // Forces matter to the adjoint through the masses only, and to the jump term.
         let masses = self.wants_masses();
         if masses || self.model.options.saltation {
@@ -252,36 +275,7 @@ impl System {
         if self.model.options.saltation {
             self.jump_pullback(c, state, u.next, adjoint, inputs, ws);
         }
-        for (i, motion) in self.motion.iter().enumerate() {
-            let at_w = self.layout.inverse_mass.start + i;
-            let at_alpha = self.layout.mass_damping.start + self.body_of[i] as usize;
-            let (w, alpha) = (c.values[at_w], c.values[at_alpha]);
-            for k in 0..3 {
-                let j = 3 * i + k;
-                let (x_bar, v_bar) = (adjoint.q[j], adjoint.v[j]);
-                ws.lambda[j] = 0.0;
-                match *motion {
-                    Motion::Free => {
-                        let v_new = v_bar + h * x_bar;
-                        ws.lambda[j] = h * w * v_new;
-                        if masses {
-                            inputs.c[at_w] += h * v_new * ws.force[j];
-                        }
-                        inputs.c[self.layout.gravity.start + k] += h * v_new;
-                        inputs.c[at_alpha] -= h * v_new * state.v[j];
-                        adjoint.v[j] = v_new - h * alpha * v_new;
-                    }
-                    Motion::Fixed => adjoint.v[j] = 0.0,
-                    Motion::Path(input) => {
-                        let to = x_bar + v_bar / h;
-                        inputs.c[self.layout.start_position.start + j] += to;
-                        inputs.next[input + k] += to;
-                        adjoint.q[j] = -v_bar / h;
-                        adjoint.v[j] = 0.0;
-                    }
-                }
-            }
-        }
+        self.advance_pullback(c, state, masses, adjoint, inputs, ws);
         for load in &self.loads {
             let share = 1.0 / load.vertices.len() as f64;
             for &v in &load.vertices {
@@ -302,5 +296,72 @@ impl System {
             };
             force.pullback(&c.values[range.clone()], at, &ws.lambda, adjoints, scratch);
         }
+    }
+
+    /// Adjoint of [`advance`](Self::advance): the adjoint of the forces into `ws.lambda`.
+    fn advance_pullback(
+        &self,
+        c: &Constants,
+        state: &State,
+        masses: bool,
+        adjoint: &mut StateAdjoint,
+        inputs: &mut InputAdjoints,
+        ws: &mut Workspace,
+    ) {
+        let h = self.timestep();
+        let layout = &self.layout;
+        let inverse_mass = &c.values[layout.inverse_mass.clone()];
+        // Sums over vertices and what few vertices have, in their order.
+        for (i, motion) in self.motion.iter().enumerate() {
+            let at_alpha = layout.mass_damping.start + self.body_of[i] as usize;
+            for k in 0..3 {
+                let j = 3 * i + k;
+                let (x_bar, v_bar) = (adjoint.q[j], adjoint.v[j]);
+                match *motion {
+                    Motion::Free => {
+                        let pull = h * (v_bar + h * x_bar);
+                        inputs.c[layout.gravity.start + k] += pull;
+                        inputs.c[at_alpha] -= pull * state.v[j];
+                    }
+                    Motion::Fixed => {}
+                    Motion::Path(input) => {
+                        let to = x_bar + v_bar / h;
+                        inputs.c[layout.start_position.start + j] += to;
+                        inputs.next[input + k] += to;
+                    }
+                }
+            }
+        }
+        let mass_damping = &c.values[layout.mass_damping.clone()];
+        let force = &ws.force;
+        let parts = (adjoint.q.chunks_mut(3 * VERTICES))
+            .zip(adjoint.v.chunks_mut(3 * VERTICES))
+            .zip(ws.lambda.chunks_mut(3 * VERTICES))
+            .zip(inputs.c[layout.inverse_mass.clone()].chunks_mut(VERTICES));
+        self.each_part(parts, |first, (((q, v), lambda), w_bar)| {
+            for (at, w_bar) in w_bar.iter_mut().enumerate() {
+                let i = first + at;
+                let (w, alpha) = (inverse_mass[i], mass_damping[self.body_of[i] as usize]);
+                for k in 0..3 {
+                    let j = 3 * at + k;
+                    lambda[j] = 0.0;
+                    match self.motion[i] {
+                        Motion::Free => {
+                            let v_new = v[j] + h * q[j];
+                            lambda[j] = h * w * v_new;
+                            if masses {
+                                *w_bar += h * v_new * force[3 * i + k];
+                            }
+                            v[j] = v_new - h * alpha * v_new;
+                        }
+                        Motion::Fixed => v[j] = 0.0,
+                        Motion::Path(_) => {
+                            q[j] = -v[j] / h;
+                            v[j] = 0.0;
+                        }
+                    }
+                }
+            }
+        });
     }
 }
