@@ -189,19 +189,22 @@ pub fn potential_adjoint<L: Potential<V, C>, S: Scalar, const V: usize, const C:
     lambda: &[Vec3<S>; V],
     scope: Scope,
 ) -> Gradient<S, V, C> {
+    let mut out = elastic_adjoint::<L, S, V, C>(x, c, lambda);
+    if L::DISSIPATIVE && scope.damping {
+        add_dissipation_adjoint::<L, S, V, C>(x, v, c, lambda, &mut out);
+    }
+    out
+}
+
+/// The adjoint of −∂Ψ/∂x.
+#[inline(always)]
+pub fn elastic_adjoint<L: Potential<V, C>, S: Scalar, const V: usize, const C: usize>(
+    x: &[Vec3<S>; V],
+    c: &[S; C],
+    lambda: &[Vec3<S>; V],
+) -> Gradient<S, V, C> {
     let mut out = Gradient::zero();
-    let mut x_dual = [Vec3::zero(); V];
-    let mut c_dual = [Dual::zero(); C];
-    let mut i = 0;
-    while i < V {
-        x_dual[i] = dual3(x[i], lambda[i]);
-        i += 1;
-    }
-    let mut i = 0;
-    while i < C {
-        c_dual[i] = Dual::constant(c[i]);
-        i += 1;
-    }
+    let (x_dual, c_dual) = moved(x, lambda, c);
     let (gx, gc) = L::energy_gradient(&x_dual, &c_dual);
     let mut i = 0;
     while i < V {
@@ -213,26 +216,52 @@ pub fn potential_adjoint<L: Potential<V, C>, S: Scalar, const V: usize, const C:
         out.c[i] = -gc[i].tangent[0];
         i += 1;
     }
-    if L::DISSIPATIVE && scope.damping {
-        let mut v_dual = [Vec3::zero(); V];
-        let mut i = 0;
-        while i < V {
-            x_dual[i] = dual3(x[i], Vec3::zero());
-            v_dual[i] = dual3(v[i], lambda[i]);
-            i += 1;
-        }
-        let rate = L::dissipation_gradient(&x_dual, &v_dual, &c_dual);
-        let mut i = 0;
-        while i < V {
-            out.x[i] -= tangent3(rate.x[i]);
-            out.v[i] = -tangent3(rate.v[i]);
-            i += 1;
-        }
-        let mut i = 0;
-        while i < C {
-            out.c[i] -= rate.c[i].tangent[0];
-            i += 1;
-        }
-    }
     out
+}
+
+/// Adds the adjoint of −∂D/∂v.
+#[inline(always)]
+pub fn add_dissipation_adjoint<L: Potential<V, C>, S: Scalar, const V: usize, const C: usize>(
+    x: &[Vec3<S>; V],
+    v: &[Vec3<S>; V],
+    c: &[S; C],
+    lambda: &[Vec3<S>; V],
+    out: &mut Gradient<S, V, C>,
+) {
+    let (x_dual, c_dual) = moved(x, &[Vec3::zero(); V], c);
+    let (v_dual, _) = moved(v, lambda, c);
+    let rate = L::dissipation_gradient(&x_dual, &v_dual, &c_dual);
+    let mut i = 0;
+    while i < V {
+        out.x[i] -= tangent3(rate.x[i]);
+        out.v[i] -= tangent3(rate.v[i]);
+        i += 1;
+    }
+    let mut i = 0;
+    while i < C {
+        out.c[i] -= rate.c[i].tangent[0];
+        i += 1;
+    }
+}
+
+/// Vectors with tangents and constants without, as duals.
+#[inline(always)]
+fn moved<S: Scalar, const V: usize, const C: usize>(
+    x: &[Vec3<S>; V],
+    tangent: &[Vec3<S>; V],
+    c: &[S; C],
+) -> ([Vec3<Dual<S>>; V], [Dual<S>; C]) {
+    let mut x_dual = [Vec3::zero(); V];
+    let mut i = 0;
+    while i < V {
+        x_dual[i] = dual3(x[i], tangent[i]);
+        i += 1;
+    }
+    let mut c_dual = [Dual::zero(); C];
+    let mut i = 0;
+    while i < C {
+        c_dual[i] = Dual::constant(c[i]);
+        i += 1;
+    }
+    (x_dual, c_dual)
 }

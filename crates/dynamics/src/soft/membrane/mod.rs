@@ -14,12 +14,15 @@
 //! of F itself in the place of Ė, which brakes rotation; at rest and without rotation both agree.
 
 mod air;
+mod elastic;
 
 use std::ops::Range;
 
 use costate_num::{Scalar, Vec3};
 
-use super::element::{Element, Gradient, Potential, Scope, potential_adjoint, potential_force};
+use super::element::{
+    Element, Gradient, Potential, Scope, add_dissipation_adjoint, potential_force,
+};
 
 /// A membrane triangle.
 ///
@@ -263,8 +266,9 @@ impl<const WARP: bool> Element<3, 7, 9> for Membrane<WARP> {
         lambda: &[Vec3<S>; 3],
         scope: Scope,
     ) -> Gradient<S, 3, 9> {
-        let mut out = potential_adjoint::<Self, S, 3, 9>(x, v, c, lambda, scope);
+        let mut out = elastic::adjoint(x, c, lambda);
         if scope.damping {
+            add_dissipation_adjoint::<Self, S, 3, 9>(x, v, c, lambda, &mut out);
             let push = air::adjoint(x, v, c[DRAG], c[LIFT], lambda[0] + lambda[1] + lambda[2]);
             let mut i = 0;
             while i < 3 {
