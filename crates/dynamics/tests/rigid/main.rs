@@ -4,4 +4,5 @@ mod kinematics;
 mod reference;
 mod rows;
 mod smooth;
+mod tangent;
 mod transport;

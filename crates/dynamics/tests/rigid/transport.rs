@@ -7,14 +7,7 @@ use costate_num::spatial::{Force, Motion};
 use costate_num::{Dual, Scalar, Vec3};
 
 use crate::reference::{Reference, without_contacts};
-
-fn wave(seed: usize, i: usize) -> f64 {
-    (1.7 * i as f64 + 0.9 * seed as f64 + 0.3).sin()
-}
-
-fn waves(seed: usize, n: usize) -> Vec<f64> {
-    (0..n).map(|i| wave(seed, i)).collect()
-}
+use crate::tangent::{moved, wave, waves};
 
 fn vector(seed: usize) -> Vec3<f64> {
     Vec3::new(wave(seed, 0), wave(seed, 1), wave(seed, 2))
@@ -138,7 +131,7 @@ fn transport_agrees_with_dual_numbers() {
         for dof in 0..nv {
             let mut unit = vec![0.0; nv];
             unit[dof] = 1.0;
-            let q = moved(&r, &qpos, &unit);
+            let q = moved(tree, &qpos, &unit);
             check(&format!("q{dof}"), q_bar[dof], loss(&state(&r, &c, &q, &v)));
         }
         for (name, block) in r.layout.blocks() {
@@ -166,31 +159,4 @@ fn transport_agrees_with_dual_numbers() {
             }
         }
     }
-}
-
-/// The configuration moved in the tangent direction `by`, as duals.
-fn moved(r: &Reference, qpos: &[f64], by: &[f64]) -> Vec<Dual<f64>> {
-    use costate_dynamics::rigid::JointKind;
-    use costate_num::Quat;
-    let mut q: Vec<Dual<f64>> = qpos.iter().map(|x| Dual::constant(*x)).collect();
-    for joint in &r.tree.joints {
-        let (mut at, mut dof) = (joint.qpos, joint.dof);
-        if joint.kind == JointKind::Free {
-            for k in 0..3 {
-                q[at + k].tangent[0] = by[dof + k];
-            }
-            (at, dof) = (at + 3, dof + 3);
-        }
-        if matches!(joint.kind, JointKind::Free | JointKind::Ball) {
-            let now = Quat::new(qpos[at], qpos[at + 1], qpos[at + 2], qpos[at + 3]);
-            let half = Vec3::new(by[dof], by[dof + 1], by[dof + 2]) * 0.5;
-            let rate = now.product(Quat { w: 0.0, v: half });
-            for (k, x) in [rate.w, rate.v.x, rate.v.y, rate.v.z].into_iter().enumerate() {
-                q[at + k].tangent[0] = x;
-            }
-        } else {
-            q[at].tangent[0] = by[dof];
-        }
-    }
-    q
 }

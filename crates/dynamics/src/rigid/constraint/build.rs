@@ -107,7 +107,7 @@ pub(super) struct RowState<S> {
 }
 
 /// The constraint rows of a state.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Constraints<S: Scalar = f64> {
     /// The rows as the solver takes them.
     pub rows: Rows<S>,
@@ -119,6 +119,18 @@ pub struct Constraints<S: Scalar = f64> {
     pub(super) dofs: Vec<usize>,
     /// M⁻¹ J of one row.
     column: Vec<S>,
+}
+
+impl<S: Scalar> Default for Constraints<S> {
+    fn default() -> Self {
+        Self {
+            rows: Rows::new(),
+            items: Vec::new(),
+            states: Vec::new(),
+            dofs: Vec::new(),
+            column: Vec::new(),
+        }
+    }
 }
 
 impl<S: Scalar<Mask = bool>> Constraints<S> {

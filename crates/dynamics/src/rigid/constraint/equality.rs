@@ -8,9 +8,11 @@
 use costate_num::spatial::Motion;
 use costate_num::{Quat, Scalar, Vec3};
 
-use super::build::{Constraints, RowInputs, RowState, Source};
+use super::build::{Constraints, Item, RowInputs, RowState, Source};
 use super::law::Law;
+use super::pullback::{RowAdjoints, RowSeeds, Shape, TendonSeed, pull_tendon};
 use crate::rigid::kinematics::{quat_at, vec3};
+use crate::rigid::transport::Motions;
 use crate::rigid::tree::EqualityKind;
 
 /// A point or frame fixed in a body, and how it moves.
@@ -292,4 +294,109 @@ fn add_tendon<S: Scalar<Mask = bool>>(
     let p = at.parameters(layout.eq_solref, layout.eq_solimp, e);
     let response = p.response(state.position, at.least_time_constant());
     out.push(at, Law::Equality, response, state, S::zero());
+}
+
+/// Value, slope and curvature of an equality's polynomial, and adds the adjoints of its
+/// coefficients: `by_value` of its value, `by_slope` of its slope.
+fn pull_polynomial(
+    at: RowInputs<f64>,
+    e: usize,
+    x: f64,
+    by_value: f64,
+    by_slope: f64,
+    bar: &mut RowAdjoints,
+) -> (f64, f64) {
+    let range = at.layout.eq_data.entry(e);
+    let data = &at.c[range.clone()];
+    let (_, slope) = polynomial(data, x);
+    let (mut curvature, mut power, mut below) = (0.0, 1.0, 0.0);
+    for k in 0..5 {
+        // power = xᵏ, below = xᵏ⁻¹.
+        bar.c[range.start + k] += by_value * power + by_slope * k as f64 * below;
+        if k + 1 < 5 {
+            curvature += (k + 1) as f64 * k as f64 * data[k + 1] * below;
+        }
+        below = power;
+        power *= x;
+    }
+    (slope, curvature)
+}
+
+/// Adjoint of an equality of joints.
+pub(super) fn pull_joint(
+    constraints: &Constraints<f64>,
+    at: RowInputs<f64>,
+    motions: Motions,
+    item: Item,
+    e: usize,
+    first: usize,
+    second: Option<usize>,
+    seeds: RowSeeds,
+    bar: &mut RowAdjoints,
+) {
+    let layout = at.layout;
+    let blocks = (layout.eq_solref, layout.eq_solimp);
+    let by = constraints.pull_group(at, item, blocks, e, Shape::Own, seeds, bar)[0];
+    let place = |j: usize| (at.tree.joints[j].qpos, at.tree.joints[j].dof);
+    let (q1, dof1) = place(first);
+    bar.q[dof1] += by.position;
+    bar.v[dof1] += by.velocity;
+    bar.c[layout.qpos0.at(q1)] -= by.position;
+    bar.c[layout.dof_invweight0.at(dof1)] += by.diagonal;
+    let Some(second) = second else {
+        bar.c[layout.eq_data.at(e)] -= by.position;
+        return;
+    };
+    let (q2, dof2) = place(second);
+    let (f, w) = (seeds.force[item.row], seeds.weight[item.row]);
+    let rates = f * motions.lambda[dof2] - w * motions.a[dof2] + by.velocity * at.qvel[dof2];
+    let x = at.qpos[q2] - at.c[layout.qpos0.at(q2)];
+    let (slope, curvature) = pull_polynomial(at, e, x, -by.position, -rates, bar);
+    let by_x = -slope * by.position - curvature * rates;
+    bar.q[dof2] += by_x;
+    bar.v[dof2] -= slope * by.velocity;
+    bar.c[layout.qpos0.at(q2)] -= by_x;
+    bar.c[layout.dof_invweight0.at(dof2)] += by.diagonal;
+}
+
+/// Adjoint of an equality of tendons.
+pub(super) fn pull_tendons(
+    constraints: &Constraints<f64>,
+    at: RowInputs<f64>,
+    motions: Motions,
+    item: Item,
+    e: usize,
+    first: usize,
+    second: Option<usize>,
+    seeds: RowSeeds,
+    bar: &mut RowAdjoints,
+) {
+    let (layout, tendons) = (at.layout, &at.dynamics.tendons);
+    let blocks = (layout.eq_solref, layout.eq_solimp);
+    let by = constraints.pull_group(at, item, blocks, e, Shape::Own, seeds, bar)[0];
+    bar.c[layout.tendon_length0.at(first)] -= by.position;
+    bar.c[layout.tendon_invweight0.at(first)] += by.diagonal;
+    pull_tendon(at, motions, first, TendonSeed::new(seeds, item.row, 1.0, by), bar);
+    let Some(second) = second else {
+        bar.c[layout.eq_data.at(e)] -= by.position;
+        return;
+    };
+    let (f, w) = (seeds.force[item.row], seeds.weight[item.row]);
+    let mut rates = by.velocity * tendons.velocity[second];
+    for k in tendons.entries(second) {
+        let dof = tendons.dofs[k];
+        rates += tendons.jacobian[k] * (f * motions.lambda[dof] - w * motions.a[dof]);
+    }
+    let x = tendons.length[second] - at.c[layout.tendon_length0.at(second)];
+    let (slope, curvature) = pull_polynomial(at, e, x, -by.position, -rates, bar);
+    bar.c[layout.tendon_length0.at(second)] += slope * by.position + curvature * rates;
+    bar.c[layout.tendon_invweight0.at(second)] += by.diagonal;
+    // The row has −slope times the second tendon's rate, and the slope's own change.
+    let seed = TendonSeed {
+        length: -slope * by.position - curvature * rates,
+        rate: -slope * by.velocity,
+        force: -slope * f,
+        weight: -slope * w,
+    };
+    pull_tendon(at, motions, second, seed, bar);
 }

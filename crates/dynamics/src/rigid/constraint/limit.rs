@@ -2,9 +2,11 @@
 
 use costate_num::{Scalar, Vec3};
 
-use super::build::{Constraints, RowInputs, RowState, Source};
+use super::build::{Constraints, Item, RowInputs, RowState, Source};
 use super::law::Law;
+use super::pullback::{RowAdjoints, RowSeeds, Shape};
 use crate::rigid::kinematics::quat_at;
+use crate::rigid::transport::Motions;
 use crate::rigid::tree::JointKind;
 
 /// Angle and axis of a ball joint, in the axes of the moved body.
@@ -117,4 +119,39 @@ fn add_tendon<S: Scalar<Mask = bool>>(
     };
     let response = p.response(state.position, at.least_time_constant());
     out.push(at, Law::Unilateral, response, state, S::zero());
+}
+
+/// Adjoint of a ball joint's limit, whose Jacobian is minus the axis n of its rotation: along a
+/// tangent δ the angle θ grows by n·δ, and the axis turns by ½ n × δ + ½ cot(θ/2) (δ − n n·δ).
+pub(super) fn pull_ball(
+    constraints: &Constraints<f64>,
+    at: RowInputs<f64>,
+    motions: Motions,
+    item: Item,
+    j: usize,
+    seeds: RowSeeds,
+    bar: &mut RowAdjoints,
+) {
+    let (layout, joint) = (at.layout, &at.tree.joints[j]);
+    let blocks = (layout.jnt_solref, layout.jnt_solimp);
+    let by = constraints.pull_group(at, item, blocks, j, Shape::Own, seeds, bar)[0];
+    let (axis, angle) = ball_angle(at.qpos, joint.qpos);
+    let dof = joint.dof;
+    let of = |x: &[f64]| Vec3::new(x[dof], x[dof + 1], x[dof + 2]);
+    let (f, w) = (seeds.force[item.row], seeds.weight[item.row]);
+    let by_axis = of(motions.a) * w - of(motions.lambda) * f - of(motions.v) * by.velocity;
+    let (sine, cosine) = (0.5 * angle).sin_cos();
+    // At angle zero the axis is zero and stays so.
+    let slope = if sine == 0.0 { 0.0 } else { 0.5 * cosine / sine };
+    let across = by_axis - axis * axis.dot(by_axis);
+    let by_q = by_axis.cross(axis) * 0.5 + across * slope - axis * by.position;
+    for (k, (q, n)) in by_q.to_array().into_iter().zip(axis.to_array()).enumerate() {
+        bar.q[dof + k] += q;
+        bar.v[dof + k] -= by.velocity * n;
+    }
+    let range = layout.jnt_range.at(j);
+    let larger = usize::from(at.c[range + 1] >= at.c[range]);
+    bar.c[range + larger] += by.position;
+    bar.c[layout.jnt_margin.at(j)] -= by.position;
+    bar.c[layout.dof_invweight0.at(dof)] += by.diagonal;
 }

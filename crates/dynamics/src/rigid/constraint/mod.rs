@@ -11,6 +11,7 @@
 //! just sliding, the surface of a cone) is that of the side the zones of the solution say. A
 //! row without force has no influence, and its derivatives are zero.
 
+mod attachment;
 mod build;
 mod cholesky;
 mod derivative;
@@ -19,11 +20,13 @@ mod friction;
 pub mod impedance;
 mod law;
 mod limit;
+mod pullback;
 mod rows;
 mod solver;
 
 pub use build::{Constraints, Item, RowInputs, Source};
 pub use derivative::{Multipliers, ProblemTangents};
 pub use law::{Law, LawTangents, Zone};
+pub use pullback::{RowAdjoints, RowSeeds};
 pub use rows::{Cone, Rows};
 pub use solver::{Problem, Solved, Solver, SolverOptions};
