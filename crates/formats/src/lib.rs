@@ -1,4 +1,4 @@
-//! Files to and from the types of Costate: scene files, meshes, tables.
+//! Files to and from the types of Costate: scene files, robots in MJCF, meshes, tables.
 //!
 //! Every reader takes any bytes without panicking and without allocating more than a small
 //! multiple of the file's size. Every fault is an [`Error`] that names file, line and element,
@@ -7,6 +7,7 @@
 
 mod error;
 pub mod mesh;
+mod mjcf;
 pub mod scene;
 pub mod table;
 pub mod text;
@@ -14,4 +15,5 @@ pub mod toml_reader;
 mod write;
 
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
+pub use mjcf::{parse_mjcf, read_mjcf};
 pub use write::write_atomically;

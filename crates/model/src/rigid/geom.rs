@@ -63,8 +63,8 @@ pub enum Placement {
         quat: LeafId,
     },
     /// By the two end points of its z axis, `fromto`, m: the position is the middle, z runs from the
-    /// second point to the first by the shortest turn, and the half length is the last number of the
-    /// size (of boxes and ellipsoids too), which `size` then lacks.
+    /// second point to the first by the shortest turn, and half the distance is the last number of
+    /// the size; `size` then holds only the first, which is that of the other directions too.
     FromTo {
         /// The end points, six numbers.
         ends: LeafId,
@@ -261,7 +261,7 @@ impl Articulation {
         let mut make = Maker::new(leaves, "geom", &s.name);
         let placement = s.placement.leaves(&mut make)?;
         let by_ends = matches!(placement, Placement::FromTo { .. });
-        let count = s.form.size_len() - usize::from(by_ends && s.form.size_len() > 0);
+        let count = if by_ends { s.form.size_len().min(1) } else { s.form.size_len() };
         let size = if count == 0 {
             None
         } else {

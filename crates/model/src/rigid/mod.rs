@@ -70,6 +70,8 @@ pub struct Articulation {
     pub keyframes: Vec<Keyframe>,
     /// What the file asks for that affects motion and is not simulated.
     pub unsupported: Vec<Unsupported>,
+    /// Sensors of the file that are not simulated, each under its name; they do not affect motion.
+    pub skipped_sensors: Vec<Unsupported>,
 }
 
 /// A named state.
