@@ -7,15 +7,16 @@
 
 use super::cholesky;
 use super::law::{self, LawTangents};
+use super::rows::Rows;
 use super::solver::{Problem, Solver};
 
 /// Tangents or adjoints of what the acceleration is a function of.
 ///
 /// The mass matrix enters with all its n² entries as if they were independent; Jacobians by the
-/// entries of their rows (see [`Rows::entries`](super::Rows::entries)).
+/// entries of their rows (see [`Rows::entries`]).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProblemTangents {
-    /// Of M, n × n.
+    /// Of M, n × n; empty for zero tangents.
     pub mass_matrix: Vec<f64>,
     /// Of τ.
     pub force: Vec<f64>,
@@ -84,8 +85,8 @@ impl Solver {
     }
 
     /// Adds the adjoints of the parameters of the penalties.
-    pub fn pull_law(&self, problem: Problem, multipliers: &Multipliers, bar: &mut LawTangents) {
-        law::pull_parameters(problem.rows, &self.x, &self.zone, &multipliers.along, bar);
+    pub fn pull_law(&self, rows: &Rows, multipliers: &Multipliers, bar: &mut LawTangents) {
+        law::pull_parameters(rows, &self.x, &self.zone, &multipliers.along, bar);
     }
 
     /// Adjoint of the solve: from ā to the adjoints of everything, added to `bar`.
@@ -112,7 +113,7 @@ impl Solver {
             }
             bar.reference[r] += w;
         }
-        self.pull_law(problem, &multipliers, &mut bar.law);
+        self.pull_law(problem.rows, &multipliers, &mut bar.law);
         true
     }
 
@@ -133,8 +134,10 @@ impl Solver {
         let a = &self.acceleration;
         for i in 0..n {
             let mut sum = dot.force[i];
-            for j in 0..n {
-                sum -= dot.mass_matrix[i * n + j] * a[j];
+            if !dot.mass_matrix.is_empty() {
+                for j in 0..n {
+                    sum -= dot.mass_matrix[i * n + j] * a[j];
+                }
             }
             a_dot[i] = sum;
         }

@@ -3,6 +3,7 @@
 //!
 //! - [`impedance`]: what the numbers `solref` and `solimp` say of a row: its stiffness, damping and
 //!   regularisation.
+//! - [`ConstraintStage`]: from a state to its constrained acceleration, and back: what a step calls.
 //! - [`Constraints`]: the rows of a state.
 //! - [`Rows`], [`Cone`], [`Law`]: rows as the solver sees them.
 //! - [`Solver`]: the minimiser and its derivatives by the implicit function theorem.
@@ -23,6 +24,7 @@ mod limit;
 mod pullback;
 mod rows;
 mod solver;
+mod stage;
 
 pub use build::{Constraints, Item, RowInputs, Source};
 pub use derivative::{Multipliers, ProblemTangents};
@@ -30,3 +32,4 @@ pub use law::{Law, LawTangents, Zone};
 pub use pullback::{RowAdjoints, RowSeeds};
 pub use rows::{Cone, Rows};
 pub use solver::{Problem, Solved, Solver, SolverOptions};
+pub use stage::{ConstraintStage, StageAdjoints};

@@ -1,0 +1,203 @@
+//! The constrained acceleration of a state and its derivatives: rows, solve, implicit function
+//! theorem, rows again.
+
+use costate_num::DualN;
+use costate_num::spatial::Motion;
+
+use super::build::{Constraints, RowInputs, Source};
+use super::derivative::{Multipliers, ProblemTangents};
+use super::law::LawTangents;
+use super::pullback::{RowAdjoints, RowSeeds};
+use super::rows::Rows;
+use super::solver::{Problem, Solved, Solver, SolverOptions};
+use crate::rigid::inverse::{accelerations, twists};
+use crate::rigid::transport::{BodyAdjoint, Motions, Transport, TransportAdjoints};
+use crate::rigid::tree::EqualityKind;
+
+/// Adjoints that the stage adds to.
+#[derive(Debug)]
+pub struct StageAdjoints<'a> {
+    /// By the configuration, in its tangent space: nv numbers.
+    pub q: &'a mut [f64],
+    /// By the joint velocities.
+    pub v: &'a mut [f64],
+    /// By the constants.
+    pub c: &'a mut [f64],
+}
+
+/// Rows, solver and the memory of their derivatives.
+#[derive(Clone, Debug, Default)]
+pub struct ConstraintStage {
+    /// The rows.
+    pub constraints: Constraints,
+    /// The solver and what it found.
+    pub solver: Solver,
+    multipliers: Multipliers,
+    law: LawTangents,
+    bodies: Vec<BodyAdjoint>,
+    transport: Transport,
+    velocity: Vec<Motion<f64>>,
+    acceleration: Vec<Motion<f64>>,
+    lambda_twist: Vec<Motion<f64>>,
+}
+
+impl ConstraintStage {
+    /// Finds a with M a = τ + Jᵀ f: builds the rows of the state and solves. `mass_matrix` is M, dense,
+    /// with what an integrator adds to it; `starts` as in [`Solver::solve`], the unconstrained
+    /// acceleration first, which is the answer where there are no rows.
+    pub fn solve(
+        &mut self,
+        at: RowInputs<f64>,
+        mass_matrix: &[f64],
+        force: &[f64],
+        starts: &[&[f64]],
+        options: SolverOptions,
+    ) -> Solved {
+        self.constraints.update(at);
+        let rows = &self.constraints.rows;
+        self.solver.solve(Problem { mass_matrix, force, rows }, starts, options)
+    }
+
+    /// Whether the last state has any rows.
+    pub fn has_rows(&self) -> bool {
+        !self.constraints.rows.is_empty()
+    }
+
+    /// λ = H⁻¹ ā at the solution, from the adjoint ā of the acceleration. λ is the adjoint of τ; that
+    /// of M is −λ aᵀ. None where H could not be factorised.
+    pub fn multipliers(
+        &mut self,
+        mass_matrix: &[f64],
+        force: &[f64],
+        a_bar: &[f64],
+    ) -> Option<&[f64]> {
+        let rows = &self.constraints.rows;
+        let problem = Problem { mass_matrix, force, rows };
+        let found = self.solver.multipliers(problem, a_bar, &mut self.multipliers);
+        found.then_some(&self.multipliers.lambda)
+    }
+
+    /// Adds the adjoints of what the rows are a function of, after
+    /// [`multipliers`](Self::multipliers).
+    pub fn pullback(&mut self, at: RowInputs<f64>, bar: StageAdjoints) {
+        let rows = &self.constraints.rows;
+        let (m, cones) = (rows.len(), rows.cones.len());
+        if m == 0 {
+            return;
+        }
+        let between_bodies = self.between_bodies(at);
+        let law = &mut self.law;
+        for numbers in [&mut law.mass, &mut law.loss] {
+            numbers.clear();
+            numbers.resize(m, 0.0);
+        }
+        law.mu.clear();
+        law.mu.resize(cones, 0.0);
+        law.friction.clear();
+        law.friction.resize(cones, [0.0; 5]);
+        self.solver.pull_law(rows, &self.multipliers, law);
+
+        let n = if between_bodies { at.tree.bodies.len() } else { 0 };
+        self.bodies.clear();
+        self.bodies.resize(n, BodyAdjoint::zero());
+        for motions in [&mut self.velocity, &mut self.acceleration, &mut self.lambda_twist] {
+            motions.clear();
+            motions.resize(n, Motion::zero());
+        }
+        let (a, lambda) = (&self.solver.acceleration, &self.multipliers.lambda);
+        let k = &at.dynamics.kinematics;
+        if between_bodies {
+            let world = at.dynamics.acceleration[0];
+            let (v_out, a_out) = (&mut self.velocity, &mut self.acceleration);
+            accelerations(at.tree, &k.subspace, at.qvel, a, world, v_out, a_out);
+            twists(at.tree, &k.subspace, lambda, &mut self.lambda_twist);
+        }
+        let motions = Motions {
+            v: at.qvel,
+            a,
+            lambda,
+            velocity: &self.velocity,
+            acceleration: &self.acceleration,
+            lambda_twist: &self.lambda_twist,
+        };
+        let seeds = RowSeeds {
+            force: &self.solver.force,
+            weight: &self.multipliers.weight,
+            mass: &law.mass,
+            loss: &law.loss,
+        };
+        let bodies = &mut self.bodies;
+        let mut row_bar = RowAdjoints { q: &mut *bar.q, v: &mut *bar.v, c: &mut *bar.c, bodies };
+        self.constraints.pullback(at, motions, seeds, &mut row_bar);
+        if between_bodies {
+            let mut bar = TransportAdjoints { q: bar.q, v: bar.v, c: bar.c };
+            // What the rows have of the world's acceleration cancels.
+            self.transport.run(
+                at.tree,
+                at.layout,
+                at.c,
+                k,
+                at.qpos,
+                motions,
+                &self.bodies,
+                &mut bar,
+            );
+        }
+    }
+
+    /// Whether any row acts between bodies, not along degrees of freedom or tendons.
+    fn between_bodies(&self, at: RowInputs<f64>) -> bool {
+        self.constraints.items.iter().any(|item| match item.source {
+            Source::Equality(e) => !matches!(
+                at.tree.equalities[e].kind,
+                EqualityKind::Joint { .. } | EqualityKind::Tendon { .. }
+            ),
+            _ => false,
+        })
+    }
+
+    /// Tangents of the acceleration along `K` directions at once: `rows` are the constraints built on
+    /// dual numbers, `force_dot` the tangents of τ − M a at fixed a (direction after direction),
+    /// `a_dot` receives those of a. Returns false where H could not be factorised.
+    pub fn pushforward<const K: usize>(
+        &mut self,
+        mass_matrix: &[f64],
+        force: &[f64],
+        rows: &Rows<DualN<f64, K>>,
+        force_dot: &[f64],
+        a_dot: &mut [f64],
+    ) -> bool {
+        let n = force.len();
+        let problem = Problem { mass_matrix, force, rows: &self.constraints.rows };
+        let mut dot = ProblemTangents::zeros(problem);
+        dot.mass_matrix.clear();
+        for k in 0..K {
+            dot.force.copy_from_slice(&force_dot[k * n..(k + 1) * n]);
+            dot.set_rows(rows, k);
+            if !self.solver.pushforward(problem, &dot, &mut a_dot[k * n..(k + 1) * n]) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl ProblemTangents {
+    /// Takes the tangents of rows along direction `k` of dual numbers.
+    fn set_rows<const K: usize>(&mut self, rows: &Rows<DualN<f64, K>>, k: usize) {
+        for r in 0..rows.len() {
+            for (at, value) in rows.entries(r).zip(rows.row(r).1) {
+                self.jacobian[at] = value.tangent[k];
+            }
+            self.reference[r] = rows.reference[r].tangent[k];
+            self.law.mass[r] = rows.mass[r].tangent[k];
+            self.law.loss[r] = rows.loss[r].tangent[k];
+        }
+        for (c, cone) in rows.cones.iter().enumerate() {
+            self.law.mu[c] = cone.mu.tangent[k];
+            for (slot, mu) in self.law.friction[c].iter_mut().zip(&cone.friction) {
+                *slot = mu.tangent[k];
+            }
+        }
+    }
+}
