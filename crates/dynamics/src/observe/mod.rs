@@ -19,6 +19,7 @@ mod hermite;
 mod kinematic;
 mod local;
 mod marker;
+mod motion;
 mod observer;
 mod orientation;
 mod point;
@@ -27,6 +28,7 @@ mod relation;
 mod schedule;
 mod spec;
 
+pub use motion::MotionObserver;
 pub use observer::SignalObserver;
 pub use orientation::orientation_difference;
 pub use spec::{Clock, Frame, Observation, Point, Sample, Signal, SignalSet, Term, Wrap};

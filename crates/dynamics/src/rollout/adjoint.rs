@@ -52,6 +52,19 @@ pub struct Gradient {
     pub forward_steps: usize,
 }
 
+/// A forward run with what its reverse sweep needs.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The observed values.
+    pub y: Vec<f64>,
+    stack: Vec<(usize, State)>,
+    /// Every state after the first, where all are kept.
+    stored: Vec<State>,
+    /// States that may be held in all.
+    capacity: usize,
+    detach: Vec<usize>,
+}
+
 /// What the reverse sweep carries.
 struct Sweep<'a> {
     run: &'a Run<'a>,
@@ -79,13 +92,30 @@ impl Run<'_> {
         options: &AdjointOptions,
         loss: &mut Loss,
     ) -> Result<Gradient, DynamicsError> {
+        let recorded = self.record(observer, p, options)?;
+        let (value, y_bar) = loss(&recorded.y);
+        if !value.is_finite() {
+            return Err(DynamicsError::Invalid("the loss or its cotangent is not finite".into()));
+        }
+        Ok(Gradient { value, ..self.pullback(observer, p, &recorded, &y_bar)? })
+    }
+
+    /// Runs forward, reads the observed values and keeps the states that
+    /// [`pullback`](Self::pullback) needs.
+    ///
+    /// # Errors
+    /// Divergence, an interrupt, a budget too small for two states.
+    pub fn record(
+        &self,
+        observer: &dyn Observer,
+        p: &[f64],
+        options: &AdjointOptions,
+    ) -> Result<Recorded, DynamicsError> {
         let steps = observer.steps();
-        let n = self.system.dof();
-        let bytes = 2 * n * size_of::<f64>() + size_of::<State>();
+        let bytes = 2 * self.system.dof() * size_of::<f64>() + size_of::<State>();
         let plan = plan(options.policy, steps, bytes, options.budget)?;
         let store_all = plan.capacity > steps;
         let ws = &mut self.system.workspace();
-
         let start = self.start();
         let mut stack: Vec<(usize, State)> = vec![(0, start.clone())];
         let mut stored: Vec<State> = Vec::new();
@@ -104,19 +134,46 @@ impl Run<'_> {
             }
             Ok(())
         })?;
-        let (value, y_bar) = loss(&y);
-        if !value.is_finite() || !y_bar.iter().all(|b| b.is_finite()) {
+        Ok(Recorded { y, stack, stored, capacity: plan.capacity, detach: options.detach.clone() })
+    }
+
+    /// Carries the adjoint `y_bar` of the observed values back through a recorded run, which must
+    /// be of this run with the same observer and p. The value of the gradient is zero.
+    ///
+    /// # Errors
+    /// An adjoint that is not finite, an interrupt, a derivative that is not finite.
+    pub fn pullback(
+        &self,
+        observer: &dyn Observer,
+        p: &[f64],
+        recorded: &Recorded,
+        y_bar: &[f64],
+    ) -> Result<Gradient, DynamicsError> {
+        if y_bar.len() != observer.len() || recorded.y.len() != observer.len() {
+            return Err(DynamicsError::Invalid(format!(
+                "{} values are observed, the adjoint has {}",
+                recorded.y.len(),
+                y_bar.len()
+            )));
+        }
+        if !y_bar.iter().all(|b| b.is_finite()) {
             return Err(DynamicsError::Invalid("the loss or its cotangent is not finite".into()));
         }
-
+        let steps = observer.steps();
+        let n = self.system.dof();
+        let store_all = recorded.capacity > steps;
+        let ws = &mut self.system.workspace();
+        let mut stack = recorded.stack.clone();
+        // What is stored of the whole run is read in place.
+        let mut segment: Vec<State> = Vec::new();
         let zero = StateAdjoint { q: vec![0.0; n], v: vec![0.0; n] };
         let m = self.system.input_len();
         let mut sweep = Sweep {
             run: self,
             observer,
             p,
-            y_bar: &y_bar,
-            detach: &options.detach,
+            y_bar,
+            detach: &recorded.detach,
             adjoint: zero.clone(),
             at_start: zero,
             inputs: InputAdjoints {
@@ -132,7 +189,7 @@ impl Run<'_> {
                 .collect(),
             p_bar: vec![0.0; observer.parameters_len()],
         };
-        let (mut forward_steps, mut peak) = (steps, stack.len() + stored.len());
+        let (mut forward_steps, mut peak) = (steps, stack.len() + recorded.stored.len());
         let mut end = steps;
         while let Some((at, snapshot)) = stack.last() {
             let (at, mut state) = (*at, snapshot.clone());
@@ -140,7 +197,7 @@ impl Run<'_> {
                 stack.pop();
                 continue;
             }
-            let free = plan.capacity.saturating_sub(stack.len());
+            let free = recorded.capacity.saturating_sub(stack.len());
             if !store_all && let Some(advance) = split(end - at, free) {
                 state = self.advance(state, at..at + advance, ws, |_, _, _, _| Ok(()))?;
                 forward_steps += advance;
@@ -151,20 +208,21 @@ impl Run<'_> {
             // Run what is stored at once; with room for one state only, the last step alone.
             let from = if end - at <= free.max(1) { at } else { end - 1 };
             if !store_all {
-                stored.clear();
+                segment.clear();
                 state = self.advance(state, at..from, ws, |_, _, _, _| Ok(()))?;
                 let first = state.clone();
                 self.advance(first, from..end, ws, |_, _, to, _| {
-                    stored.push(to.clone());
+                    segment.push(to.clone());
                     Ok(())
                 })?;
                 forward_steps += end - at;
-                peak = peak.max(stack.len() + stored.len());
+                peak = peak.max(stack.len() + segment.len());
             }
-            sweep.reverse(&state, &stored, from, ws)?;
+            let stored = if store_all { &recorded.stored } else { &segment };
+            sweep.reverse(&state, stored, from, ws)?;
             end = from;
         }
-        sweep.finish(value, y, peak, forward_steps)
+        sweep.finish(0.0, recorded.y.clone(), peak, forward_steps)
     }
 }
 

@@ -7,7 +7,7 @@ mod forward;
 mod observer;
 mod sensitivities;
 
-pub use adjoint::{AdjointOptions, Gradient, Loss};
+pub use adjoint::{AdjointOptions, Gradient, Loss, Recorded};
 pub use checkpoints::Policy;
 pub use forward::{Failure, Run};
 pub use observer::{Interval, IntervalAdjoints, IntervalTangents, Observer};

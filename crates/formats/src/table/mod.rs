@@ -79,6 +79,30 @@ impl Table {
         }
     }
 
+    /// A table of columns made in code; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// Columns of different lengths, a name used twice.
+    pub fn from_columns(
+        name: impl Into<PathBuf>,
+        columns: impl IntoIterator<Item = (String, Vec<f64>)>,
+    ) -> Result<Self> {
+        let file = name.into();
+        let columns: Vec<Column> = columns
+            .into_iter()
+            .map(|(name, values)| Column { name, values, fault: None })
+            .collect();
+        let rows = columns.first().map_or(0, |c| c.values.len());
+        if let Some(other) = columns.iter().find(|c| c.values.len() != rows) {
+            return Err(Error::new(ErrorKind::WrongLength)
+                .in_file(&file)
+                .element(format!("column \"{}\"", other.name))
+                .expected(format!("{rows} values, as in \"{}\"", columns[0].name))
+                .found(format!("{}", other.values.len())));
+        }
+        Self::new(&file, columns, rows, Vec::new())
+    }
+
     fn new(file: &Path, columns: Vec<Column>, rows: usize, lines: Vec<u32>) -> Result<Self> {
         let mut by_name = HashMap::with_capacity(columns.len());
         for (i, column) in columns.iter().enumerate() {

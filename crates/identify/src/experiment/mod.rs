@@ -5,7 +5,7 @@ mod read;
 mod units;
 
 pub use method::{Derivatives, Method, MethodKind, MultiStart, Unidentifiable};
-pub use read::EXPERIMENT_VERSION;
+pub use read::{EXPERIMENT_VERSION, Tables};
 pub use units::Unit;
 
 use std::path::PathBuf;

@@ -7,12 +7,15 @@ mod point;
 mod recording;
 mod signal;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use costate_dynamics::observe::Frame;
 use costate_formats::scene::{Scene, check_version};
+use costate_formats::table::Table;
 use costate_formats::toml_reader::{Node, TomlFile};
 use costate_formats::{ErrorKind, Result};
+use costate_model::Model;
 
 use super::{Experiment, Place};
 use crate::error::IdentifyError;
@@ -29,7 +32,7 @@ impl Experiment {
     /// itself.
     pub fn read(path: impl AsRef<Path>) -> std::result::Result<Self, IdentifyError> {
         let file = TomlFile::read(path)?;
-        Ok(read(&file)?)
+        Ok(read(&file, None, &Tables::new())?)
     }
 
     /// Reads an experiment from text; `path` is what errors call it and where relative paths
@@ -39,7 +42,24 @@ impl Experiment {
     /// As [`Experiment::read`].
     pub fn parse(path: impl AsRef<Path>, text: &str) -> std::result::Result<Self, IdentifyError> {
         let file = TomlFile::parse(path, text)?;
-        Ok(read(&file)?)
+        Ok(read(&file, None, &Tables::new())?)
+    }
+
+    /// An experiment with a model and tables made in code, described in `text` as a file would
+    /// describe it but for the key `scene`. `file = "NAME"` of a recording is the table of that
+    /// name in `tables`, or else a file. There may be no recordings: signals alone describe what
+    /// can be observed.
+    ///
+    /// # Errors
+    /// As [`Experiment::read`]; `path` is what errors call the text.
+    pub fn describe(
+        model: Model,
+        path: impl AsRef<Path>,
+        text: &str,
+        tables: &Tables,
+    ) -> std::result::Result<Self, IdentifyError> {
+        let file = TomlFile::parse(path, text)?;
+        Ok(read(&file, Some(model), tables)?)
     }
 }
 
@@ -61,7 +81,10 @@ fn check_name(name: &str, node: &Node<'_>) -> Result<()> {
         .found(format!("\"{name}\"")))
 }
 
-fn read(file: &TomlFile) -> Result<Experiment> {
+/// Tables by the names that recordings call them.
+pub type Tables = BTreeMap<String, Table>;
+
+fn read(file: &TomlFile, model: Option<Model>, tables: &Tables) -> Result<Experiment> {
     let root = file.root();
     check_version(&root, EXPERIMENT_VERSION)?;
     let stem = file.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -72,10 +95,16 @@ fn read(file: &TomlFile) -> Result<Experiment> {
         _ => stem,
     };
     let name = root.or("name", default, run_name)?;
-    let scene = root.req("scene", Node::file_path)?;
-    let model = Scene::read(&scene)?.model;
-    let mut experiment = Experiment::new(name, model);
-    experiment.scene = Some(scene);
+    let in_code = model.is_some();
+    let mut experiment = match model {
+        Some(model) => Experiment::new(name, model),
+        None => {
+            let scene = root.req("scene", Node::file_path)?;
+            let mut experiment = Experiment::new(name, Scene::read(&scene)?.model);
+            experiment.scene = Some(scene);
+            experiment
+        }
+    };
     experiment.frames = frames(&root)?;
     let mut columns: Vec<SignalColumns> = Vec::new();
     for (name, node) in root.entries("signal")? {
@@ -87,9 +116,9 @@ fn read(file: &TomlFile) -> Result<Experiment> {
     }
     for (name, node) in root.entries("recording")? {
         check_name(&name, &node)?;
-        recording::read(&name, &node, &columns, &mut experiment)?;
+        recording::read(&name, &node, &columns, tables, &mut experiment)?;
     }
-    if experiment.recordings.is_empty() {
+    if experiment.recordings.is_empty() && !in_code {
         return Err(root.missing("recording").advice("name a data file in [recording.NAME]"));
     }
     if let Some(node) = root.get("validation") {

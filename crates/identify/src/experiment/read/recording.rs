@@ -8,8 +8,8 @@ use costate_formats::{ErrorKind, Result};
 use costate_model::{InputSignal, Interpolation};
 
 use super::column::{Conversion, unit};
-use super::place;
 use super::signal::{SignalColumns, sigma};
+use super::{Tables, place};
 use crate::experiment::{Experiment, Override, Recording, Sigma, SignalData};
 
 /// Whether `name` is a part of the recording `whole`, which is split.
@@ -31,11 +31,15 @@ pub(super) fn read(
     name: &str,
     node: &Node<'_>,
     columns: &[SignalColumns],
+    tables: &Tables,
     experiment: &mut Experiment,
 ) -> Result<()> {
     let s = node.section()?;
-    let file = s.req("file", Node::file_path)?;
-    let table = Table::read(&file)?;
+    let given = s.get("file").and_then(|n| tables.get(n.string().ok()?));
+    let table = match given {
+        Some(table) => table.clone(),
+        None => Table::read(s.req("file", Node::file_path)?)?,
+    };
     let clock = Time::read(&s)?;
     let range = s.opt("range", |n| {
         let [a, b] = n.vector::<2>()?;
@@ -125,7 +129,7 @@ pub(super) fn read(
             return Err(node
                 .error(ErrorKind::Missing)
                 .expected("at least one sample of a signal in the range of times")
-                .found(format!("none in {}", file.display())));
+                .found(format!("none in {}", table.file.display())));
         }
         experiment.recordings.push(recording);
     }

@@ -1,0 +1,37 @@
+"""Costate: differentiable physics for finding out the physical parameters of real things.
+
+>>> import costate
+>>> model = costate.load("scene.toml")
+>>> motion = costate.rollout(model, steps=1000)
+>>> motion.positions.shape
+(1001, 27, 3)
+
+Every physical number of a model is a named leaf (``model.leaves``). A motion is a function of the
+model, parameters, initial state and controls; its derivatives are functions of the same. Arrays are
+NumPy's, units are SI, and nothing is changed in place.
+"""
+
+from . import errors
+from ._costate import VERSION as __version__
+from ._model import InputChannel, Leaf, Leaves, Model, Parameters, State, load
+from ._rollout import Input, Signals, Trajectory, rollout, rollouts, step
+from .errors import *  # noqa: F403
+
+__all__ = [
+    "InputChannel",
+    "Input",
+    "Leaf",
+    "Leaves",
+    "Model",
+    "Parameters",
+    "Signals",
+    "State",
+    "Trajectory",
+    "__version__",
+    "errors",
+    "load",
+    "rollout",
+    "rollouts",
+    "step",
+    *errors.__all__,
+]

@@ -1,0 +1,25 @@
+//! The extension module `costate._costate` of the Python package: models, rollouts, derivatives and
+//! identification with NumPy arrays in and out. What users see of it is in `package/costate`.
+
+mod arrays;
+mod compiled;
+mod errors;
+mod interrupt;
+mod model;
+mod motion;
+mod setup;
+
+use pyo3::prelude::*;
+
+/// The compiled part of Costate.
+#[pymodule]
+mod _costate {
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::motion::{Record, pullback};
+
+    /// Version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,345 @@
+//! The model class.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use costate::dynamics::observe::{Sample, SignalObserver, SignalSet};
+use costate::dynamics::soft::{Registry, bulk_modulus_warnings};
+use costate::formats::scene::Scene;
+use costate::formats::{Error, ErrorKind};
+use costate::identify::Experiment;
+use costate::identify::experiment::Tables;
+use costate::model::{Extent, Leaf};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::arrays::{array, numbers};
+use crate::compiled::{Cache, Compiled, Values, with_values};
+use crate::errors::{Result, invalid};
+use crate::interrupt::detached;
+use crate::setup::{Setup, values};
+
+/// Where a model comes from: what writes it back.
+#[derive(Clone)]
+pub enum Source {
+    /// A scene, from a file or from text made in code.
+    Scene(Arc<Scene>),
+}
+
+/// Signals with their names, compiled.
+pub struct Signals {
+    /// Name of each scalar signal.
+    pub names: Vec<String>,
+    /// SI unit of each.
+    pub units: Vec<&'static str>,
+    /// All signals at all times: value `s * times + t`.
+    pub observer: Arc<SignalObserver>,
+}
+
+struct Kept {
+    text: String,
+    times: Vec<f64>,
+    signals: Arc<Signals>,
+}
+
+/// How many sets of signals a model keeps compiled.
+const KEPT: usize = 8;
+
+/// A model with its compiled systems.
+#[pyclass(frozen, module = "costate._costate")]
+pub struct Model {
+    /// What is simulated.
+    pub model: costate::model::Model,
+    /// Material laws.
+    pub registry: Registry,
+    source: Source,
+    cache: Cache,
+    observers: Mutex<Vec<Kept>>,
+    stable: OnceLock<Option<(f64, f64, String)>>,
+}
+
+impl Model {
+    fn new(model: costate::model::Model, source: Source, registry: Registry) -> Self {
+        Self {
+            model,
+            registry,
+            source,
+            cache: Cache::default(),
+            observers: Mutex::default(),
+            stable: OnceLock::new(),
+        }
+    }
+
+    /// The same source with another model.
+    pub fn like(&self, model: costate::model::Model) -> Self {
+        Self::new(model, self.source.clone(), self.registry.clone())
+    }
+
+    /// A model of a scene.
+    pub fn of_scene(scene: Scene, registry: Registry) -> Self {
+        Self::new(scene.model.clone(), Source::Scene(Arc::new(scene)), registry)
+    }
+
+    /// The compiled system with the leaves that `values` and `wanted` name.
+    pub fn compiled(&self, values: &Values, wanted: Option<&[String]>) -> Result<Arc<Compiled>> {
+        self.cache.get(&self.model, &self.registry, values, wanted)
+    }
+
+    /// The signals described by `text` in the schema of experiment files, all at the given times.
+    pub fn signals(&self, text: &str, times: &[f64]) -> Result<Arc<Signals>> {
+        let mut kept = self.observers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept.iter().find(|k| k.text == text && k.times == times) {
+            return Ok(found.signals.clone());
+        }
+        if let Some(bad) = times.iter().find(|t| !(t.is_finite() && **t >= 0.0)) {
+            return invalid(format!("times: {bad} s is no time of the simulation"));
+        }
+        let described =
+            Experiment::describe(self.model.clone(), "<experiment>", text, &Tables::new())?;
+        let mut set = SignalSet { frames: described.frames, ..SignalSet::default() };
+        for (signal, spec) in described.signals.into_iter().enumerate() {
+            set.signals.push(spec.signal);
+            set.samples.extend(times.iter().map(|&time| Sample { signal, time }));
+        }
+        let compiled = self.compiled(&Values::new(), None)?;
+        let observer = Arc::new(SignalObserver::new(&compiled.system, &set)?);
+        let signals = Arc::new(Signals {
+            names: set.signals.iter().map(|s| s.name.clone()).collect(),
+            units: set.signals.iter().map(|s| s.unit()).collect(),
+            observer,
+        });
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push(Kept { text: text.into(), times: times.to_vec(), signals: signals.clone() });
+        Ok(signals)
+    }
+
+    /// The scene that the model comes from.
+    pub fn scene(&self) -> &Scene {
+        let Source::Scene(scene) = &self.source;
+        scene
+    }
+}
+
+/// Endings that [`Model::load`] reads.
+const ENDINGS: &str = ".toml";
+
+#[pymethods]
+impl Model {
+    /// Reads a file; the format follows from its ending.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> Result<Self> {
+        detached(py, 0, |_| {
+            let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+            match ending.as_deref() {
+                Some("toml") => Ok(Self::of_scene(Scene::read(&path)?, Registry::default())),
+                other => Err(Error::new(ErrorKind::Unsupported)
+                    .in_file(&path)
+                    .expected(format!("a file whose name ends in {ENDINGS}"))
+                    .found(other.map_or("no ending".into(), |o| format!(".{o}")))
+                    .into()),
+            }
+        })
+    }
+
+    /// Reads scene text; `path` is where relative paths start.
+    #[staticmethod]
+    fn parse(py: Python<'_>, path: PathBuf, text: String) -> Result<Self> {
+        detached(py, 0, |_| Ok(Self::of_scene(Scene::parse(&path, &text)?, Registry::default())))
+    }
+
+    /// What `parse` and `with_values` need to make this model again.
+    fn parts<'py>(&self, py: Python<'py>) -> Result<(PathBuf, String, Bound<'py, PyDict>)> {
+        let scene = self.scene();
+        let changed = PyDict::new(py);
+        for (_, leaf) in self.model.leaves.iter() {
+            let old = scene.model.leaves.find(&leaf.path).map(|id| scene.model.leaves.get(id));
+            let same = old.is_ok_and(|old| {
+                old.values.len() == leaf.values.len()
+                    && old.values.iter().zip(&leaf.values).all(|(a, b)| a.to_bits() == b.to_bits())
+            });
+            if !same {
+                changed.set_item(&leaf.path, array(py, leaf.values.clone(), &leaf.shape)?)?;
+            }
+        }
+        Ok((scene.file().path().to_path_buf(), scene.file().text().to_owned(), changed))
+    }
+
+    /// Writes the model as a file of the kind that it came from.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
+        detached(py, 0, |_| Ok(self.scene().write_with_values(&self.model, &path)?))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.model.name
+    }
+
+    #[getter]
+    fn path(&self) -> &Path {
+        self.scene().file().path()
+    }
+
+    #[getter]
+    fn timestep(&self) -> f64 {
+        self.model.options.timestep
+    }
+
+    #[getter]
+    fn duration(&self) -> f64 {
+        self.model.options.duration
+    }
+
+    #[getter]
+    fn up_axis(&self) -> usize {
+        self.model.options.up_axis
+    }
+
+    /// The same model with another time step, s.
+    fn with_timestep(&self, timestep: f64) -> Result<Self> {
+        if !(timestep.is_finite() && timestep > 0.0) {
+            return invalid(format!("timestep: {timestep} s is no time step"));
+        }
+        let mut model = self.model.clone();
+        model.options.timestep = timestep;
+        Ok(self.like(model))
+    }
+
+    /// Name, first vertex and number of vertices of every soft body.
+    #[getter]
+    fn bodies(&self) -> Vec<(String, usize, usize)> {
+        let bodies = self.model.soft.iter().enumerate();
+        bodies.map(|(i, b)| (b.name.clone(), self.model.first_vertex(i), b.vertex_count)).collect()
+    }
+
+    /// Name, size and unit of every input.
+    #[getter]
+    fn inputs(&self) -> Vec<(String, usize, &'static str)> {
+        self.model.inputs().into_iter().map(|c| (c.name, c.size, c.unit)).collect()
+    }
+
+    /// Paths of all leaves.
+    #[getter]
+    fn paths(&self) -> Vec<String> {
+        self.model.leaves.iter().map(|(_, leaf)| leaf.path.clone()).collect()
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.model.leaves.find(path).is_ok()
+    }
+
+    /// The value of a leaf: a number, or an array of the leaf's shape.
+    fn value<'py>(&self, py: Python<'py>, path: &str) -> Result<Bound<'py, PyAny>> {
+        let leaf = self.find(path)?;
+        Ok(array(py, leaf.values.clone(), &leaf.shape)?)
+    }
+
+    /// Value, unit, bounds, meaning, element and number of elements of a leaf.
+    fn leaf<'py>(&self, py: Python<'py>, path: &str) -> Result<Bound<'py, PyTuple>> {
+        let leaf = self.find(path)?;
+        let value = array(py, leaf.values.clone(), &leaf.shape)?;
+        let (element, count) = match &leaf.extent {
+            Extent::Whole => (None, None),
+            Extent::Field { count, element, .. } => (Some(*element), Some(*count)),
+        };
+        let b = leaf.bounds;
+        Ok((value, leaf.unit, (b.lower, b.upper), &leaf.about, element, count).into_pyobject(py)?)
+    }
+
+    /// The same model with other values by path.
+    fn with_values(&self, given: &Bound<'_, PyAny>) -> Result<Self> {
+        let values = values(given)?;
+        Ok(self.like(with_values(&self.model, &values)?))
+    }
+
+    /// Largest stable time step (s), what sets it, and warnings, at the model's own start.
+    fn stability(&self, py: Python<'_>) -> Result<(f64, String, Vec<String>)> {
+        detached(py, 0, |_| {
+            let compiled = self.compiled(&Values::new(), None)?;
+            let (system, c) = (&compiled.system, &compiled.constants);
+            let u = vec![0.0; system.input_len()];
+            let stable = system.stable_step(c, &system.initial_state(c, &u), &u);
+            let warnings = bulk_modulus_warnings(&self.model, &self.registry);
+            Ok((stable.bound, stable.limited_by, warnings))
+        })
+    }
+
+    /// Raises `UnstableStep` where the time step is beyond the largest stable one; estimated once.
+    fn check_timestep(&self, py: Python<'_>) -> Result<()> {
+        let known = match self.stable.get() {
+            Some(known) => known.clone(),
+            None => {
+                let (bound, limited_by, _) = self.stability(py)?;
+                let step = self.timestep();
+                let known = (step > bound).then_some((step, bound, limited_by));
+                self.stable.get_or_init(|| known).clone()
+            }
+        };
+        match known {
+            None => Ok(()),
+            Some((step, bound, limited_by)) => {
+                Err(costate::dynamics::DynamicsError::UnstableStep { step, bound, limited_by }
+                    .into())
+            }
+        }
+    }
+
+    /// The state at time zero as `(q, v)`.
+    fn initial_state<'py>(
+        &self,
+        py: Python<'py>,
+        item: &Bound<'py, PyTuple>,
+    ) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let setup = Setup::read(self, item, None)?;
+        let flag = false.into();
+        let start = setup.ready()?.run(&flag).start();
+        let n = [start.q.len()];
+        Ok((array(py, start.q, &n)?, array(py, start.v, &n)?))
+    }
+
+    /// Names and units of the scalar signals that `text` describes.
+    fn signal_names(&self, text: &str) -> Result<(Vec<String>, Vec<&'static str>)> {
+        let signals = self.signals(text, &[])?;
+        Ok((signals.names.clone(), signals.units.clone()))
+    }
+
+    /// Surface triangles of every soft body by global vertex, `[n, 3]` end to end.
+    #[getter]
+    fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for (i, body) in self.model.soft.iter().enumerate() {
+            let first = self.model.first_vertex(i) as u32;
+            let faces = match (&body.membrane, &body.tetrahedra) {
+                (Some(membrane), _) => membrane.triangles.clone(),
+                (None, Some(t)) => costate::model::boundary_triangles(&t.indices),
+                (None, None) => Vec::new(),
+            };
+            for face in faces {
+                list.append(face.map(|v| v + first))?;
+            }
+        }
+        Ok(list)
+    }
+}
+
+/// Sample times from Python.
+pub fn times(given: &Bound<'_, PyAny>) -> Result<Vec<f64>> {
+    if given.is_none() { Ok(Vec::new()) } else { Ok(numbers(given, "times")?.0) }
+}
+
+impl Model {
+    /// A leaf, of another view if need be.
+    fn find(&self, path: &str) -> Result<Cow<'_, Leaf>> {
+        if let Ok(id) = self.model.leaves.find(path) {
+            return Ok(Cow::Borrowed(self.model.leaves.get(id)));
+        }
+        let viewed = self.model.with_views([path])?;
+        match viewed.leaves.find(path) {
+            Ok(id) => Ok(Cow::Owned(viewed.leaves.get(id).clone())),
+            // Names the nearest paths of the model as it is.
+            Err(_) => Ok(Cow::Borrowed(self.model.leaves.get(self.model.leaves.find(path)?))),
+        }
+    }
+}
