@@ -1,9 +1,10 @@
 //! Adjoints of everything that moves with the bodies, carried from the leaves to the root.
 //!
-//! Let L depend on the places of bodies and on three motions of each: its velocity V(v), its
-//! acceleration A(v, a), and its velocity V(λ) for another set of joint rates λ, all in world axes about
-//! a point fixed in space. L's partial derivatives are four forces per body: `place`, by a small rigid
-//! displacement Ξ of the body at fixed motions, and `velocity`, `acceleration`, `lambda`, by the motions.
+//! Let L depend on the places of bodies and on four motions of each: its velocity V(v), its
+//! acceleration A(v, a), and its twists V(λ) and V(a) for other sets of joint rates, λ and the
+//! accelerations themselves, all in world axes about a point fixed in space. L's partial derivatives are five
+//! forces per body: `place`, by a small rigid displacement Ξ of the body at fixed motions, and `velocity`,
+//! `acceleration`, `lambda`, `push`, by the motions.
 //!
 //! A displacement Ξ of all that hangs on a frame whose own motions are V₀, A₀, V₀(λ) turns the
 //! motions relative to that frame: δV = Ξ × (V − V₀), δV(λ) likewise, and
@@ -30,13 +31,15 @@ pub struct BodyAdjoint {
     pub velocity: Force<f64>,
     /// By A.
     pub acceleration: Force<f64>,
+    /// By V(a): A without what the velocities have in it.
+    pub push: Force<f64>,
 }
 
 impl BodyAdjoint {
     /// No influence.
     pub fn zero() -> Self {
         let zero = Force::zero();
-        Self { place: zero, lambda: zero, velocity: zero, acceleration: zero }
+        Self { place: zero, lambda: zero, velocity: zero, acceleration: zero, push: zero }
     }
 }
 
@@ -55,6 +58,8 @@ pub struct Motions<'a> {
     pub acceleration: &'a [Motion<f64>],
     /// V(λ) of every body.
     pub lambda_twist: &'a [Motion<f64>],
+    /// V(a) of every body.
+    pub push_twist: &'a [Motion<f64>],
 }
 
 /// Adjoints that the transport adds to.
@@ -68,22 +73,24 @@ pub struct TransportAdjoints<'a> {
     pub c: &'a mut [f64],
 }
 
-/// V, A and V(λ) of a frame.
+/// V, A, V(λ) and V(a) of a frame.
 #[derive(Clone, Copy)]
 struct Frame {
     velocity: Motion<f64>,
     acceleration: Motion<f64>,
     lambda: Motion<f64>,
+    push: Motion<f64>,
 }
 
 /// Sums over the bodies that hang on a frame.
 #[derive(Clone, Copy, Debug)]
 struct Sums {
-    /// place + V(λ) ×* lambda + V ×* velocity + A ×* acceleration.
+    /// place + V(λ) ×* lambda + V(a) ×* push + V ×* velocity + A ×* acceleration.
     turned: Force<f64>,
     lambda: Force<f64>,
     velocity: Force<f64>,
     acceleration: Force<f64>,
+    push: Force<f64>,
     /// V ×* acceleration.
     swept: Force<f64>,
 }
@@ -94,11 +101,13 @@ impl Sums {
         Self {
             turned: body.place
                 + at.lambda.cross_force(body.lambda)
+                + at.push.cross_force(body.push)
                 + at.velocity.cross_force(body.velocity)
                 + at.acceleration.cross_force(body.acceleration),
             lambda: body.lambda,
             velocity: body.velocity,
             acceleration: body.acceleration,
+            push: body.push,
             swept,
         }
     }
@@ -108,6 +117,7 @@ impl Sums {
         self.lambda += o.lambda;
         self.velocity += o.velocity;
         self.acceleration += o.acceleration;
+        self.push += o.push;
         self.swept += o.swept;
     }
 
@@ -116,6 +126,7 @@ impl Sums {
         let relative = self.swept - base.velocity.cross_force(self.acceleration);
         self.turned
             - base.lambda.cross_force(self.lambda)
+            - base.push.cross_force(self.push)
             - base.velocity.cross_force(self.velocity)
             - base.acceleration.cross_force(self.acceleration)
             - base.velocity.cross_force(relative)
@@ -158,6 +169,7 @@ impl Transport {
             velocity: motions.velocity[b],
             acceleration: motions.acceleration[b],
             lambda: motions.lambda_twist[b],
+            push: motions.push_twist[b],
         };
         self.sums.clear();
         self.sums.extend((0..n).map(|b| Sums::of(&bodies[b], frame(b))));
@@ -198,11 +210,11 @@ fn joint(
         }
         let u = along(&k.subspace, motions.v, group);
         let velocity = after.velocity - u;
+        let push = along(&k.subspace, motions.a, group);
         let before = Frame {
             velocity,
-            acceleration: after.acceleration
-                - along(&k.subspace, motions.a, group)
-                - velocity.cross(u),
+            acceleration: after.acceleration - push - velocity.cross(u),
+            push: after.push - push,
             lambda: after.lambda - along(&k.subspace, motions.lambda, group),
         };
         let displacement = sums.displacement(before);
@@ -215,7 +227,7 @@ fn joint(
             // Derivative by the motion S of one dof.
             let by_motion = |dof: usize| {
                 sums.lambda * motions.lambda[dof]
-                    + sums.acceleration * motions.a[dof]
+                    + (sums.acceleration + sums.push) * motions.a[dof]
                     + rate * motions.v[dof]
             };
             constants_of_joint(

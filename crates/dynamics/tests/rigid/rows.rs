@@ -114,11 +114,13 @@ fn check_pullback(r: &Reference) {
         a: waves(6, nv),
     };
     let zero = vec![Motion::zero(); tree.bodies.len()];
-    let (mut velocity, mut acceleration, mut twist) = (zero.clone(), zero.clone(), zero);
+    let (mut velocity, mut acceleration) = (zero.clone(), zero.clone());
+    let (mut twist, mut push) = (zero.clone(), zero);
     let subspace = &dynamics.kinematics.subspace;
     let world = dynamics.acceleration[0];
     accelerations(tree, subspace, &qvel, &s.a, world, &mut velocity, &mut acceleration);
     twists(tree, subspace, &s.lambda, &mut twist);
+    twists(tree, subspace, &s.a, &mut push);
     let motions = Motions {
         v: &qvel,
         a: &s.a,
@@ -126,6 +128,7 @@ fn check_pullback(r: &Reference) {
         velocity: &velocity,
         acceleration: &acceleration,
         lambda_twist: &twist,
+        push_twist: &push,
     };
     let (mut q, mut v) = (vec![0.0; nv], vec![0.0; nv]);
     let mut c_bar = vec![0.0; layout.len];

@@ -37,6 +37,7 @@ struct State<S> {
     velocity: Vec<Motion<S>>,
     acceleration: Vec<Motion<S>>,
     lambda: Vec<Motion<S>>,
+    push: Vec<Motion<S>>,
 }
 
 fn state<S: Scalar>(r: &Reference, c: &[S], qpos: &[S], v: &[S]) -> State<S> {
@@ -46,7 +47,8 @@ fn state<S: Scalar>(r: &Reference, c: &[S], qpos: &[S], v: &[S]) -> State<S> {
         kinematics: Kinematics::new(&r.tree),
         velocity: zero.clone(),
         acceleration: zero.clone(),
-        lambda: zero,
+        lambda: zero.clone(),
+        push: zero,
     };
     s.kinematics.update(&r.tree, &r.layout, c, qpos);
     let splat = |seed| waves(seed, r.tree.nv).iter().map(|x| S::splat(*x)).collect::<Vec<S>>();
@@ -55,6 +57,7 @@ fn state<S: Scalar>(r: &Reference, c: &[S], qpos: &[S], v: &[S]) -> State<S> {
     let (v_out, a_out) = (&mut s.velocity, &mut s.acceleration);
     accelerations(&r.tree, subspace, v, &splat(1), world, v_out, a_out);
     twists(&r.tree, subspace, &splat(2), &mut s.lambda);
+    twists(&r.tree, subspace, &splat(1), &mut s.push);
     s
 }
 
@@ -66,6 +69,7 @@ fn loss<S: Scalar>(s: &State<S>) -> S {
         sum += pair(force(1, b), at_world(s.velocity[b], origin));
         sum += pair(force(2, b), at_world(s.acceleration[b], origin));
         sum += pair(force(3, b), at_world(s.lambda[b], origin));
+        sum += pair(force(4, b), at_world(s.push[b], origin));
         let point = s.kinematics.xpos[b] + s.kinematics.xmat[b].apply(lifted(vector(b + 70)));
         sum += lifted::<S>(vector(b + 80)).dot(point);
     }
@@ -88,6 +92,7 @@ fn transport_agrees_with_dual_numbers() {
                 velocity: moved(force(1, b)),
                 acceleration: moved(force(2, b)),
                 lambda: moved(force(3, b)),
+                push: moved(force(4, b)),
             };
         }
         let nv = r.tree.nv;
@@ -101,6 +106,7 @@ fn transport_agrees_with_dual_numbers() {
             velocity: &at.velocity,
             acceleration: &at.acceleration,
             lambda_twist: &at.lambda,
+            push_twist: &at.push,
         };
         let mut bar = TransportAdjoints { q: &mut q_bar, v: &mut v_bar, c: &mut c_bar };
         let (tree, layout) = (&r.tree, &r.layout);

@@ -39,6 +39,7 @@ pub struct ConstraintStage {
     velocity: Vec<Motion<f64>>,
     acceleration: Vec<Motion<f64>>,
     lambda_twist: Vec<Motion<f64>>,
+    push_twist: Vec<Motion<f64>>,
 }
 
 impl ConstraintStage {
@@ -100,7 +101,8 @@ impl ConstraintStage {
         let n = if between_bodies { at.tree.bodies.len() } else { 0 };
         self.bodies.clear();
         self.bodies.resize(n, BodyAdjoint::zero());
-        for motions in [&mut self.velocity, &mut self.acceleration, &mut self.lambda_twist] {
+        let (velocity, acceleration) = (&mut self.velocity, &mut self.acceleration);
+        for motions in [velocity, acceleration, &mut self.lambda_twist, &mut self.push_twist] {
             motions.clear();
             motions.resize(n, Motion::zero());
         }
@@ -111,6 +113,7 @@ impl ConstraintStage {
             let (v_out, a_out) = (&mut self.velocity, &mut self.acceleration);
             accelerations(at.tree, &k.subspace, at.qvel, a, world, v_out, a_out);
             twists(at.tree, &k.subspace, lambda, &mut self.lambda_twist);
+            twists(at.tree, &k.subspace, a, &mut self.push_twist);
         }
         let motions = Motions {
             v: at.qvel,
@@ -119,6 +122,7 @@ impl ConstraintStage {
             velocity: &self.velocity,
             acceleration: &self.acceleration,
             lambda_twist: &self.lambda_twist,
+            push_twist: &self.push_twist,
         };
         let seeds = RowSeeds {
             force: &self.solver.force,
