@@ -1,10 +1,13 @@
 //! An experiment compiled: unknowns, recordings, residuals and their derivatives.
 
 mod bind;
+mod bind_recording;
 mod fit;
+mod links;
 mod monitor;
 mod recording;
 mod unknown;
+mod wanted;
 
 pub use bind::Problem;
 pub use fit::{CostGradient, FitProblem};
