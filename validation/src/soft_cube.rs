@@ -57,7 +57,7 @@ fn film(model: Model, place: Option<[f64; 3]>) -> Result<Experiment, String> {
                 values: vec![0.0; times.len()],
                 sigma: None,
             });
-            experiment.signals.push(SignalSpec { signal, sigma: Sigma::Given(NOISE) });
+            experiment.signals.push(SignalSpec::new(signal, Sigma::Given(NOISE)));
         }
     }
     recording.overrides.extend(place.map(|place| Override {

@@ -57,7 +57,7 @@ fn film(model: Model, frames: usize) -> Experiment {
             let signal_index = experiment.signals.len();
             let data = SignalData { signal: signal_index, times, values, sigma: None };
             recording.data.push(data);
-            experiment.signals.push(SignalSpec { signal, sigma: Sigma::Given(NOISE) });
+            experiment.signals.push(SignalSpec::new(signal, Sigma::Given(NOISE)));
         }
     }
     experiment.recordings.push(recording);

@@ -62,7 +62,7 @@ fn motion(model: &Model, start: Option<[f64; 3]>) -> Result<Vec<Column>, Box<dyn
                 values,
                 sigma: None,
             });
-            experiment.signals.push(SignalSpec { signal, sigma: Sigma::Auto });
+            experiment.signals.push(SignalSpec::new(signal, Sigma::Auto));
         }
     }
     if let Some(start) = start {

@@ -63,7 +63,7 @@ fn experiment(model: Model, samples: usize, sigma: f64, place: Option<[f64; 3]>)
                         values: vec![0.0; samples],
                         sigma: None,
                     });
-                    experiment.signals.push(SignalSpec { signal, sigma: Sigma::Given(sigma) });
+                    experiment.signals.push(SignalSpec::new(signal, Sigma::Given(sigma)));
                 }
             }
         }

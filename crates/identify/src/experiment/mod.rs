@@ -12,7 +12,8 @@ use std::path::PathBuf;
 
 use costate_dynamics::observe::{Frame, Signal};
 use costate_dynamics::soft::Registry;
-use costate_model::{Entry, InputSignal, Model};
+use costate_formats::ErrorKind;
+use costate_model::{Entry, InputSignal, Model, ModelError};
 
 use crate::error::IdentifyError;
 
@@ -30,10 +31,32 @@ pub struct Place {
 impl Place {
     /// An error about `element` that points here.
     pub(crate) fn error(&self, element: &str, message: impl ToString) -> IdentifyError {
+        self.error_of(ErrorKind::OutOfBounds, element, message)
+    }
+
+    /// What the model has against `element`.
+    pub(crate) fn model_error(&self, element: &str, error: &ModelError) -> IdentifyError {
+        let kind = match error {
+            ModelError::UnknownLeaf { .. } => ErrorKind::UnknownName,
+            ModelError::DuplicateName { .. } | ModelError::ConflictingViews { .. } => {
+                ErrorKind::Conflict
+            }
+            ModelError::WrongLength { .. } => ErrorKind::WrongLength,
+            _ => ErrorKind::OutOfBounds,
+        };
+        self.error_of(kind, element, error)
+    }
+
+    pub(crate) fn error_of(
+        &self,
+        kind: ErrorKind,
+        element: &str,
+        message: impl ToString,
+    ) -> IdentifyError {
         match &self.file {
             None => IdentifyError::invalid(element, message.to_string()),
             Some(file) => IdentifyError::File(
-                costate_formats::Error::new(costate_formats::ErrorKind::OutOfBounds)
+                costate_formats::Error::new(kind)
                     .in_file(file)
                     .at(self.line, self.column)
                     .element(element)
@@ -60,6 +83,15 @@ pub struct SignalSpec {
     pub signal: Signal,
     /// Noise.
     pub sigma: Sigma,
+    /// Where it was written.
+    pub place: Place,
+}
+
+impl SignalSpec {
+    /// A signal made in code.
+    pub fn new(signal: Signal, sigma: Sigma) -> Self {
+        Self { signal, sigma, place: Place::default() }
+    }
 }
 
 /// The samples of one signal in a recording.

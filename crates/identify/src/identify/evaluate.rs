@@ -84,21 +84,22 @@ pub fn evaluate(
             noise.estimated[index] = Some(signal.sigma);
         }
     }
-    let mut warnings = Vec::new();
-    let fits = signal_fits(&problem, &p, &noise, interrupt, &mut warnings)?;
-    match warnings.first() {
-        Some(text) => Err(IdentifyError::invalid("evaluate", text.clone())),
+    let mut failures = Vec::new();
+    let fits = signal_fits(&problem, &p, &noise, interrupt, &mut failures)?;
+    match failures.into_iter().next() {
+        Some((_, error)) => Err(error.into()),
         None => Ok(fits),
     }
 }
 
-/// Every signal of every recording, measured against predicted at p and at the start.
+/// Every signal of every recording, measured against predicted at p and at the start; recordings
+/// that cannot be predicted go to `failures`.
 pub(super) fn signal_fits(
     problem: &Problem,
     p: &[f64],
     noise: &Noise,
     interrupt: Option<&AtomicBool>,
-    warnings: &mut Vec<String>,
+    failures: &mut Vec<(String, DynamicsError)>,
 ) -> Result<Vec<SignalFit>, IdentifyError> {
     let start = problem.start();
     let mut out = Vec::new();
@@ -109,7 +110,7 @@ pub(super) fn signal_fits(
             Ok(y) => y,
             Err(DynamicsError::Interrupted) => return Err(IdentifyError::Interrupted),
             Err(e) => {
-                warnings.push(format!("recording {} cannot be predicted: {e}", recording.name));
+                failures.push((recording.name.clone(), e));
                 continue;
             }
         };

@@ -33,7 +33,11 @@ pub(super) fn report(
     let uncertainty = uncertainty(problem, blocks, at_bound, &found, &mut notes);
     // What is left is short; an interrupt of the search must not spoil the report.
     let interrupt = interrupt.filter(|_| *status != Status::Interrupted);
-    let signals = signal_fits(problem, p, &found.noise, interrupt, &mut notes.0)?;
+    let mut failures = Vec::new();
+    let signals = signal_fits(problem, p, &found.noise, interrupt, &mut failures)?;
+    notes.0.extend(
+        failures.iter().map(|(name, e)| format!("recording {name} cannot be predicted: {e}")),
+    );
     let fit = FitProblem::new(problem, found.noise.per_sample(problem), None);
     let start = problem.start();
     let cost_initial = fit
@@ -52,7 +56,7 @@ pub(super) fn report(
     }
     let goodness = goodness(problem, blocks);
     notes.search(&found, problem);
-    notes.fit(problem, &goodness, &signals, &found);
+    notes.fit(&goodness, &signals, &found);
     let parameters = parameters(unknowns, p, at_bound, &uncertainty);
     notes.parameters(&parameters);
     Ok(Identification {
@@ -319,13 +323,7 @@ impl Notes {
         }
     }
 
-    fn fit(
-        &mut self,
-        problem: &Problem,
-        goodness: &Goodness,
-        signals: &[crate::result::SignalFit],
-        found: &Found,
-    ) {
+    fn fit(&mut self, goodness: &Goodness, signals: &[crate::result::SignalFit], found: &Found) {
         if !found.noise.is_estimated()
             && let Some(reduced) = goodness.chi2_reduced
             && goodness.degrees_of_freedom >= 10
@@ -351,9 +349,6 @@ impl Notes {
                     signal.recording, signal.signal, signal.rms, signal.rms_rest
                 ));
             }
-        }
-        if problem.unknowns.is_empty() {
-            self.add("there is nothing to find: no parameters are selected");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use costate_dynamics::System;
 use costate_dynamics::observe::{Clock, Sample, SignalObserver, SignalSet, Term};
+use costate_formats::ErrorKind;
 use costate_model::{Inputs, Leaves, ModelError};
 
 use super::recording::BoundRecording;
@@ -20,7 +21,7 @@ pub(super) fn bind_recording(
     let model = system.model();
     let mut leaves = model.leaves.clone();
     for change in recording.overrides.iter().filter(|o| !is_observed(&o.path)) {
-        let fail = |e: ModelError| change.place.error(&change.path, e);
+        let fail = |e: ModelError| change.place.model_error(&change.path, &e);
         let path =
             model_path(model, &change.path).map_err(|e| change.place.error(&change.path, e))?;
         let id = leaves.find(&path).map_err(fail)?;
@@ -44,6 +45,7 @@ pub(super) fn bind_recording(
     }
     let mut set = SignalSet { clocks: vec![clock(wanted, recording, index)], ..Default::default() };
     let mut frames: Vec<usize> = Vec::new();
+    let mut specs = Vec::new();
     let mut bound = BoundRecording {
         name: recording.name.clone(),
         validation: recording.validation,
@@ -94,6 +96,7 @@ pub(super) fn bind_recording(
             bound.series.push(start..bound.measured.len());
         }
         set.signals.push(signal);
+        specs.push(spec);
     }
     if bound.measured.is_empty() {
         return Err(recording
@@ -107,11 +110,24 @@ pub(super) fn bind_recording(
         set.frames.push(frame.clone());
     }
     check_length(&set, system, recording)?;
-    bound.observer = SignalObserver::new(system, &set)?;
+    bound.observer = SignalObserver::new(system, &set).map_err(|e| {
+        let at_fault = specs.iter().zip(&set.signals).find(|(_, signal)| {
+            let alone =
+                SignalSet { signals: vec![(*signal).clone()], samples: vec![], ..set.clone() };
+            SignalObserver::new(system, &alone).is_err()
+        });
+        match at_fault {
+            None => e.into(),
+            Some((spec, signal)) => {
+                let element = format!("signal.{}", signal.name);
+                spec.place.error_of(ErrorKind::UnknownName, &element, e)
+            }
+        }
+    })?;
     bound.set = set;
     let mut observer_leaves = bound.observer.leaves().clone();
     for change in recording.overrides.iter().filter(|o| is_observed(&o.path)) {
-        let fail = |e: ModelError| change.place.error(&change.path, e);
+        let fail = |e: ModelError| change.place.model_error(&change.path, &e);
         let id = observer_leaves.find(&change.path).map_err(fail)?;
         observer_leaves.set(id, &change.values).map_err(fail)?;
     }

@@ -33,7 +33,7 @@ impl Binder<'_> {
         recordings: &[BoundRecording],
         leaves: &[Leaves],
     ) -> Result<(), IdentifyError> {
-        let fail = |e: ModelError| one.spec.place.error(&one.spec.entry.path, e);
+        let fail = |e: ModelError| one.spec.place.model_error(&one.spec.entry.path, &e);
         let count = recordings.len();
         let (mut seen, mut bound) = (false, false);
         for r in 0..count {

@@ -115,7 +115,10 @@ pub(super) fn with_views(
 ) -> Result<Model, IdentifyError> {
     let mut paths: Vec<(&str, IdentifyErrorAt)> = Vec::new();
     for one in wanted.iter().filter(|w| !w.observed) {
-        paths.push((&one.entry.path, Box::new(|e| one.spec.place.error(&one.spec.entry.path, e))));
+        paths.push((
+            &one.entry.path,
+            Box::new(|e| one.spec.place.model_error(&one.spec.entry.path, &e)),
+        ));
     }
     let mut overrides = Vec::new();
     for recording in &experiment.recordings {
@@ -126,7 +129,7 @@ pub(super) fn with_views(
         }
     }
     for (path, change) in &overrides {
-        paths.push((path, Box::new(|e| change.place.error(&change.path, e))));
+        paths.push((path, Box::new(|e| change.place.model_error(&change.path, &e))));
     }
     // One path more at a time, so that an error is that of the path that brings it in.
     let mut model = experiment.model.clone();
@@ -140,12 +143,12 @@ pub(super) fn with_views(
         match selection.bind_leaves(&mut leaves) {
             // A start given per element may be what makes differing elements agree.
             Ok(_) | Err(ModelError::Invalid { .. } | ModelError::OutOfBounds { .. }) => {}
-            Err(e) => return Err(one.spec.place.error(&one.spec.entry.path, e)),
+            Err(e) => return Err(one.spec.place.model_error(&one.spec.entry.path, &e)),
         }
         model.leaves = leaves;
     }
     for (path, change) in &overrides {
-        let fail = |e| change.place.error(&change.path, e);
+        let fail = |e: ModelError| change.place.model_error(&change.path, &e);
         let id = model.leaves.find(path).map_err(fail)?;
         let field = matches!(model.leaves.get(id).extent, Extent::Field { .. });
         if field && change.values.len() > 1 {

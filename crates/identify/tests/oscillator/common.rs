@@ -69,7 +69,7 @@ pub fn with_override(mut recording: Recording, path: &str, values: &[f64]) -> Re
 /// An experiment whose recordings hold what the model itself does, without noise.
 pub fn experiment(sigma: Sigma, recordings: Vec<Recording>) -> Experiment {
     let mut experiment = Experiment::new("oscillator", oscillator());
-    experiment.signals.push(SignalSpec { signal: height(), sigma });
+    experiment.signals.push(SignalSpec::new(height(), sigma));
     experiment.recordings = recordings;
     synthesise(&mut experiment);
     experiment

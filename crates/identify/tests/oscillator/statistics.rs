@@ -83,7 +83,7 @@ fn noise_is_estimated_for_each_signal() {
         panic!("the height is a position");
     };
     velocity.terms[0].observation = costate_dynamics::observe::Observation::Velocity(point);
-    experiment.signals.push(SignalSpec { signal: velocity, sigma: Sigma::Auto });
+    experiment.signals.push(SignalSpec::new(velocity, Sigma::Auto));
     let mut data = experiment.recordings[0].data[0].clone();
     data.signal = 1;
     experiment.recordings[0].data.push(data);

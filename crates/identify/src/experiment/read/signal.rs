@@ -5,6 +5,7 @@ use costate_formats::toml_reader::{Node, Section};
 use costate_formats::{ErrorKind, Result};
 
 use super::column::Conversion;
+use super::place;
 use super::point::{OBSERVATIONS, observation};
 use crate::experiment::{Experiment, Sigma, SignalSpec};
 
@@ -99,7 +100,7 @@ pub(super) fn read(
         if whole {
             one.terms[0].component = c;
         }
-        experiment.signals.push(SignalSpec { signal: one, sigma });
+        experiment.signals.push(SignalSpec { place: place(node), ..SignalSpec::new(one, sigma) });
     }
     let signals = (first..experiment.signals.len()).collect();
     Ok(SignalColumns { name: name.to_owned(), signals, columns, conversion, unit })
