@@ -131,6 +131,21 @@ fn wrong_experiments_are_refused_with_their_place() {
     let (code, value) = folder.json(&["identify", "experiment.toml"]);
     assert_eq!((code, &value["error"]["kind"]), (2, &"unknown_key".into()), "{value}");
     assert!(value["error"]["line"].as_u64().unwrap() > 1);
+
+    let spoilt = text.replacen("[parameters]", "[parameters]\n\"soft.cage.dampin\" = {}", 1);
+    folder.file("experiment.toml", &spoilt);
+    let (code, value) = folder.json(&["identify", "experiment.toml"]);
+    assert_eq!((code, &value["error"]["kind"]), (2, &"unknown_name".into()), "{value}");
+    let line = spoilt.lines().position(|l| l.contains("dampin\"")).unwrap() + 1;
+    assert_eq!(value["error"]["line"], line);
+
+    let signal = "[signal.lost]\ncontact_force = { geom = \"nowhere\" }\n";
+    let spoilt = format!("{text}\n{signal}");
+    folder.file("experiment.toml", &spoilt);
+    let (code, value) = folder.json(&["identify", "experiment.toml"]);
+    assert_eq!(code, 2, "{value}");
+    assert!(value["error"]["line"].as_u64().unwrap() as usize > text.lines().count(), "{value}");
+
     let output = folder.run(&["identify", "nowhere.toml"]);
     assert_eq!(output.status.code(), Some(2));
     let output = folder.run(&["identify"]);

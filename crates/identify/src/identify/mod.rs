@@ -73,11 +73,6 @@ pub fn identify(
     if problem.fitted.is_empty() {
         return Err(IdentifyError::invalid("recording", "the experiment has no recording to fit"));
     }
-    if problem.unknowns.is_empty() {
-        let message = "nothing is selected; name at least one leaf to identify (`costate params` \
-                       lists them)";
-        return Err(IdentifyError::invalid("parameters", message));
-    }
     check_start(&problem, &start, options.interrupt)?;
     let hidden = visible::not_identifiable(&problem, &start, options.interrupt)?;
     if !hidden.is_empty() && problem.method.unidentifiable == Unidentifiable::Refuse {

@@ -56,6 +56,9 @@ pub(super) fn report(
     }
     let goodness = goodness(problem, blocks);
     notes.search(&found, problem);
+    if unknowns.is_empty() {
+        notes.add("there is nothing to find: no parameters are selected");
+    }
     notes.fit(&goodness, &signals, &found);
     let parameters = parameters(unknowns, p, at_bound, &uncertainty);
     notes.parameters(&parameters);
