@@ -12,7 +12,7 @@ use super::tendon::Tendons;
 use super::tree::{BiasKind, DynamicsKind, GainKind, JointKind, Transmission, Tree};
 
 /// Smaller time constants are replaced by this, s.
-const SHORTEST: f64 = 1e-15;
+pub(crate) const SHORTEST: f64 = 1e-15;
 
 /// Lengths, moments, forces and activations of all actuators.
 #[derive(Clone, Debug)]

@@ -1,0 +1,447 @@
+//! What implicit integrators add to the inertia: damping and stiffness along degrees of freedom, tendons
+//! and actuators.
+//!
+//! The step solves (M + hD + h²K) x = τ − c − hKv. Coefficients here have one h in them already.
+
+use costate_num::{Scalar, Vec3};
+
+use super::actuation::{Actuation, effort};
+use super::adjoint::{Adjoint, Place};
+use super::constants::Layout;
+use super::forward::At;
+use super::inertia::MassMatrix;
+use super::kinematics::quat_at;
+use super::pull_actuation::EffortAdjoint;
+use super::pull_passive::polynomial_slope;
+use super::tendon::Tendons;
+use super::tree::{Integrator, JointKind, Tree};
+
+/// A coefficient for each degree of freedom, tendon and actuator: the matrix is Σ s JᵀJ, J being the
+/// unit row, the tendon's Jacobian or the actuator's moment; entries outside the pattern of the inertia
+/// matrix are left out.
+#[derive(Clone, Debug)]
+pub(crate) struct Coefficients<S> {
+    pub dof: Vec<S>,
+    pub tendon: Vec<S>,
+    pub actuator: Vec<S>,
+}
+
+impl<S: Scalar> Coefficients<S> {
+    fn new(tree: &Tree) -> Self {
+        let zeros = |n| vec![S::zero(); n];
+        Self {
+            dof: zeros(tree.nv),
+            tendon: zeros(tree.tendons.len()),
+            actuator: zeros(tree.actuators.len()),
+        }
+    }
+    fn clear(&mut self) {
+        for part in [&mut self.dof, &mut self.tendon, &mut self.actuator] {
+            part.fill(S::zero());
+        }
+    }
+}
+
+/// The matrices hD and hK.
+#[derive(Clone, Debug)]
+pub(crate) struct Metric<S> {
+    pub damping: Coefficients<S>,
+    pub stiffness: Coefficients<S>,
+}
+
+/// Whether two degrees of freedom are one above the other: whether the inertia matrix has their entry.
+fn coupled(tree: &Tree, i: usize, j: usize) -> bool {
+    let (low, mut high) = (i.min(j), i.max(j));
+    while high > low {
+        match tree.dof_parent[high] {
+            Some(parent) => high = parent,
+            None => return false,
+        }
+    }
+    high == low
+}
+
+/// Rows of tendons and actuators.
+fn rows<'a, S>(
+    tendons: &'a Tendons<S>,
+    actuation: &'a Actuation<S>,
+    actuator: bool,
+    i: usize,
+) -> (&'a [usize], &'a [S]) {
+    if actuator {
+        let entries = actuation.entries(i);
+        (&actuation.dofs[entries.clone()], &actuation.moment[entries])
+    } else {
+        let entries = tendons.entries(i);
+        (&tendons.dofs[entries.clone()], &tendons.jacobian[entries])
+    }
+}
+
+/// The slope of a joint's spring, the same for all its degrees of freedom.
+fn spring_slope<S: Scalar>(tree: &Tree, layout: &Layout, c: &[S], qpos: &[S], j: usize, part: usize) -> S {
+    let x = spring_displacement(tree, layout, c, qpos, j, part);
+    polynomial_slope(c, layout.jnt_stiffness, layout.jnt_stiffnesspoly, j, x.1)
+}
+
+/// The displacement of a joint's spring as a vector and the number its polynomial takes. `part` is 1
+/// for the rotation of a free joint.
+fn spring_displacement<S: Scalar>(
+    tree: &Tree,
+    layout: &Layout,
+    c: &[S],
+    qpos: &[S],
+    j: usize,
+    part: usize,
+) -> (Vec3<S>, S) {
+    let joint = &tree.joints[j];
+    let q = joint.qpos;
+    let at = |i: usize| qpos[q + i] - c[layout.qpos_spring.at(q + i)];
+    let vector = match (joint.kind, part) {
+        (JointKind::Slide | JointKind::Hinge, _) => {
+            let x = at(0);
+            return (Vec3::new(x, S::zero(), S::zero()), x);
+        }
+        (JointKind::Free, 0) => Vec3::new(at(0), at(1), at(2)),
+        (kind, _) => {
+            let q = if kind == JointKind::Free { q + 3 } else { q };
+            let rest = quat_at(c, layout.qpos_spring.at(q));
+            rest.conjugate().product(quat_at(qpos, q).normalize()).to_rotation_vector()
+        }
+    };
+    (vector, vector.norm())
+}
+
+/// A tendon's displacement beyond the slack of its spring.
+fn stretch<S: Scalar>(layout: &Layout, c: &[S], t: usize, length: S) -> S {
+    let at = layout.tendon_lengthspring.at(t);
+    let (lower, upper) = (c[at], c[at + 1]);
+    let slack = S::select(length.lt(lower), length - lower, S::zero());
+    S::select(length.gt(upper), length - upper, slack)
+}
+
+impl<S: Scalar> Metric<S> {
+    /// Room for a structure.
+    pub fn new(tree: &Tree) -> Self {
+        Self { damping: Coefficients::new(tree), stiffness: Coefficients::new(tree) }
+    }
+
+    /// The coefficients of the tree's integrator. Returns whether any may differ from zero.
+    pub fn update(
+        &mut self,
+        tree: &Tree,
+        layout: &Layout,
+        c: &[S],
+        at: At<S>,
+        tendons: &Tendons<S>,
+        actuation: &Actuation<S>,
+    ) -> bool {
+        self.damping.clear();
+        self.stiffness.clear();
+        let integrator = tree.options.integrator;
+        let h = tree.options.timestep;
+        let discrete = integrator == Integrator::Discrete;
+        let stable = |x: S| if discrete { x.max(S::zero()) } else { x };
+        match integrator {
+            Integrator::Rk4 => return false,
+            Integrator::Euler if !tree.options.implicit_damping => return false,
+            _ => {}
+        }
+        let mut any = false;
+        let mut set = |slot: &mut S, x: S| {
+            any |= !costate_num::Mask::all(x.equals(S::zero()));
+            *slot = x.scale(h);
+        };
+        if tree.options.dampers {
+            for i in 0..tree.nv {
+                let v = at.qvel[i].abs();
+                let (linear, higher) = (layout.dof_damping, layout.dof_dampingpoly);
+                let slope = polynomial_slope(c, linear, higher, i, v);
+                set(&mut self.damping.dof[i], stable(slope));
+            }
+        }
+        if integrator == Integrator::Euler {
+            return any;
+        }
+        if tree.options.dampers {
+            for t in 0..tree.tendons.len() {
+                let v = tendons.velocity[t].abs();
+                let (linear, higher) = (layout.tendon_damping, layout.tendon_dampingpoly);
+                let slope = polynomial_slope(c, linear, higher, t, v);
+                set(&mut self.damping.tendon[t], stable(slope));
+            }
+        }
+        if discrete && tree.options.springs {
+            for (j, joint) in tree.joints.iter().enumerate() {
+                for (n, dof) in (joint.dof..joint.dof + joint.kind.dofs()).enumerate() {
+                    let slope = spring_slope(tree, layout, c, at.qpos, j, n / 3);
+                    set(&mut self.stiffness.dof[dof], stable(slope));
+                }
+            }
+            for t in 0..tree.tendons.len() {
+                let x = stretch(layout, c, t, tendons.length[t]);
+                let (linear, higher) = (layout.tendon_stiffness, layout.tendon_stiffnesspoly);
+                let slope = polynomial_slope(c, linear, higher, t, x);
+                let slope = S::select(x.equals(S::zero()), S::zero(), slope);
+                set(&mut self.stiffness.tendon[t], stable(slope));
+            }
+        }
+        if tree.options.actuation {
+            for i in 0..tree.actuators.len() {
+                let drive = actuation.drive(tree, i, at.act, at.ctrl);
+                let effort = effort(tree, layout, c, i, drive);
+                set(&mut self.damping.actuator[i], stable(-effort.by_velocity));
+                if discrete {
+                    set(&mut self.stiffness.actuator[i], stable(-effort.by_length));
+                }
+            }
+        }
+        any
+    }
+
+    /// Adds hD + h²K to the inertia matrix.
+    pub fn add_to(
+        &self,
+        tree: &Tree,
+        tendons: &Tendons<S>,
+        actuation: &Actuation<S>,
+        mass: &mut MassMatrix<S>,
+    ) {
+        let h = tree.options.timestep;
+        for i in 0..tree.nv {
+            mass.entries[tree.rows[i].start] +=
+                self.damping.dof[i] + self.stiffness.dof[i].scale(h);
+        }
+        for actuator in [false, true] {
+            let (d, k) = if actuator {
+                (&self.damping.actuator, &self.stiffness.actuator)
+            } else {
+                (&self.damping.tendon, &self.stiffness.tendon)
+            };
+            for t in 0..d.len() {
+                let s = d[t] + k[t].scale(h);
+                let (dofs, values) = rows(tendons, actuation, actuator, t);
+                for (n, &i) in dofs.iter().enumerate() {
+                    for (m, &j) in dofs.iter().enumerate() {
+                        if j > i || !coupled(tree, i, j) || (i == j && m > n) {
+                            continue;
+                        }
+                        // A degree of freedom named twice meets itself once in each order.
+                        let twice = if i == j && m != n { 2.0 } else { 1.0 };
+                        let row = tree.rows[i].clone();
+                        let at = row
+                            .clone()
+                            .find(|&at| tree.columns[at] == j)
+                            .unwrap_or(row.start);
+                        mass.entries[at] += (s * values[n] * values[m]).scale(twice);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Subtracts hD x + hK y from `out`.
+    pub fn subtract(
+        &self,
+        tree: &Tree,
+        tendons: &Tendons<S>,
+        actuation: &Actuation<S>,
+        x: &[S],
+        y: &[S],
+        out: &mut [S],
+    ) {
+        for i in 0..tree.nv {
+            out[i] += -(self.damping.dof[i] * x[i] + self.stiffness.dof[i] * y[i]);
+        }
+        for actuator in [false, true] {
+            let (d, k) = if actuator {
+                (&self.damping.actuator, &self.stiffness.actuator)
+            } else {
+                (&self.damping.tendon, &self.stiffness.tendon)
+            };
+            for t in 0..d.len() {
+                let (dofs, values) = rows(tendons, actuation, actuator, t);
+                for (n, &i) in dofs.iter().enumerate() {
+                    for (m, &j) in dofs.iter().enumerate() {
+                        if coupled(tree, i, j) {
+                            let along = d[t] * x[j] + k[t] * y[j];
+                            out[i] += -(values[n] * values[m] * along);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Place<'_> {
+    /// Adds the adjoint of −μᵀ(hD x + hK y) by all but x and y.
+    pub fn pull_metric(
+        self,
+        metric: &Metric<f64>,
+        at: At<f64>,
+        tendons: &Tendons<f64>,
+        actuation: &Actuation<f64>,
+        (mu, x, y): (&[f64], &[f64], &[f64]),
+        scratch: &mut [f64],
+        out: &mut Adjoint,
+    ) {
+        let Self { tree, layout, .. } = self;
+        let h = tree.options.timestep;
+        for i in 0..tree.nv {
+            if metric.damping.dof[i] != 0.0 {
+                let by = -h * mu[i] * x[i];
+                let blocks = (layout.dof_damping, layout.dof_dampingpoly);
+                out.v[i] += self.pull_slope(blocks, i, at.qvel[i], true, by, out);
+            }
+        }
+        for (j, joint) in tree.joints.iter().enumerate() {
+            for dof in joint.dof..joint.dof + joint.kind.dofs() {
+                if metric.stiffness.dof[dof] != 0.0 {
+                    self.pull_spring_slope(at.qpos, j, dof, -h * mu[dof] * y[dof], out);
+                }
+            }
+        }
+        for actuator in [false, true] {
+            let (d, k) = if actuator {
+                (&metric.damping.actuator, &metric.stiffness.actuator)
+            } else {
+                (&metric.damping.tendon, &metric.stiffness.tendon)
+            };
+            for t in 0..d.len() {
+                if d[t] == 0.0 && k[t] == 0.0 {
+                    continue;
+                }
+                let (dofs, values) = rows(tendons, actuation, actuator, t);
+                let (mut by_d, mut by_k) = (0.0, 0.0);
+                scratch[..dofs.len()].fill(0.0);
+                for (n, &i) in dofs.iter().enumerate() {
+                    for (m, &j) in dofs.iter().enumerate() {
+                        if coupled(tree, i, j) {
+                            let both = values[n] * values[m];
+                            by_d -= mu[i] * x[j] * both;
+                            by_k -= mu[i] * y[j] * both;
+                            let along = mu[i] * (d[t] * x[j] + k[t] * y[j]);
+                            scratch[n] -= along * values[m];
+                            scratch[m] -= along * values[n];
+                        }
+                    }
+                }
+                let slopes = (
+                    if d[t] == 0.0 { 0.0 } else { h * by_d },
+                    if k[t] == 0.0 { 0.0 } else { h * by_k },
+                );
+                if actuator {
+                    self.pull_actuator_slopes(at, tendons, actuation, t, slopes, scratch, out);
+                } else {
+                    self.pull_tendon_slopes(at, tendons, t, slopes, scratch, out);
+                }
+            }
+        }
+    }
+
+    /// Adds the adjoint of b + 2b₁|x| + 3b₂x² by its coefficients and returns that by x; of x as it is,
+    /// where `odd` is false.
+    fn pull_slope(
+        self,
+        (linear, higher): (super::Block, super::Block),
+        i: usize,
+        x: f64,
+        odd: bool,
+        by: f64,
+        out: &mut Adjoint,
+    ) -> f64 {
+        let (size, sign) = if odd { (x.abs(), x.signum()) } else { (x, 1.0) };
+        let at = higher.at(i);
+        out.c[linear.at(i)] += by;
+        out.c[at] += 2.0 * size * by;
+        out.c[at + 1] += 3.0 * size * size * by;
+        by * sign * (2.0 * self.c[at] + 6.0 * self.c[at + 1] * size)
+    }
+
+    fn pull_spring_slope(self, qpos: &[f64], j: usize, dof: usize, by: f64, out: &mut Adjoint) {
+        let Self { tree, layout, c, .. } = self;
+        let joint = &tree.joints[j];
+        let (kind, part) = (joint.kind, (dof - joint.dof) / 3);
+        let (vector, x) = spring_displacement(tree, layout, c, qpos, j, part);
+        let blocks = (layout.jnt_stiffness, layout.jnt_stiffnesspoly);
+        let by_x = self.pull_slope(blocks, j, x, false, by, out);
+        let rest = layout.qpos_spring.at(joint.qpos);
+        let direction = vector.normalize().0 * by_x;
+        match (kind, part) {
+            (JointKind::Slide | JointKind::Hinge, _) => {
+                out.q[joint.dof] += by_x;
+                out.c[rest] -= by_x;
+            }
+            (JointKind::Free, 0) => {
+                for (i, by) in direction.to_array().into_iter().enumerate() {
+                    out.q[joint.dof + i] += by;
+                    out.c[rest + i] -= by;
+                }
+            }
+            (kind, _) => {
+                // Along its own axis a rotation vector changes with a turn as it stands.
+                let first = if kind == JointKind::Free { 3 } else { 0 };
+                for (i, by) in direction.to_array().into_iter().enumerate() {
+                    out.q[joint.dof + first + i] += by;
+                }
+                let at = rest + first;
+                let turn = costate_num::Quat { w: 0.0, v: direction * -2.0 };
+                let bar = quat_at(c, at).product(turn);
+                for (i, by) in [bar.w, bar.v.x, bar.v.y, bar.v.z].into_iter().enumerate() {
+                    out.c[at + i] += by;
+                }
+            }
+        }
+    }
+
+    fn pull_tendon_slopes(
+        self,
+        at: At<f64>,
+        tendons: &Tendons<f64>,
+        t: usize,
+        (by_d, by_k): (f64, f64),
+        by_jacobian: &mut [f64],
+        out: &mut Adjoint,
+    ) {
+        let Self { layout, c, .. } = self;
+        let blocks = (layout.tendon_damping, layout.tendon_dampingpoly);
+        let by_velocity = self.pull_slope(blocks, t, tendons.velocity[t], true, by_d, out);
+        let mut by_length = 0.0;
+        let x = stretch(layout, c, t, tendons.length[t]);
+        if x != 0.0 {
+            let blocks = (layout.tendon_stiffness, layout.tendon_stiffnesspoly);
+            by_length = self.pull_slope(blocks, t, x, false, by_k, out);
+            let bound = layout.tendon_lengthspring.at(t) + usize::from(x > 0.0);
+            out.c[bound] -= by_length;
+        }
+        for (n, e) in tendons.entries(t).enumerate() {
+            let dof = tendons.dofs[e];
+            by_jacobian[n] += by_velocity * at.qvel[dof];
+            out.v[dof] += by_velocity * tendons.jacobian[e];
+        }
+        self.pull_tendon(tendons, t, at.qpos, by_length, by_jacobian, out);
+    }
+
+    fn pull_actuator_slopes(
+        self,
+        at: At<f64>,
+        tendons: &Tendons<f64>,
+        actuation: &Actuation<f64>,
+        i: usize,
+        (by_d, by_k): (f64, f64),
+        by_moment: &mut [f64],
+        out: &mut Adjoint,
+    ) {
+        let drive = actuation.drive(self.tree, i, at.act, at.ctrl);
+        let bar =
+            EffortAdjoint { by_velocity: -by_d, by_length: -by_k, ..EffortAdjoint::default() };
+        let drive_bar = self.pull_effort(i, drive, bar, out);
+        for (n, e) in actuation.entries(i).enumerate() {
+            let dof = actuation.dofs[e];
+            by_moment[n] += drive_bar.velocity * at.qvel[dof];
+            out.v[dof] += drive_bar.velocity * actuation.moment[e];
+        }
+        let length = drive_bar.length;
+        self.pull_transmission(tendons, actuation, i, at.qpos, length, by_moment, out);
+    }
+}
