@@ -88,6 +88,31 @@ pub(crate) struct Effort<S> {
     pub act_next: S,
 }
 
+/// The activation of actuator `i` after the step, from its rate; clamped to its range.
+pub(crate) fn next_activation<S: Scalar>(
+    tree: &Tree,
+    layout: &Layout,
+    c: &[S],
+    i: usize,
+    act: S,
+    rate: S,
+) -> S {
+    let actuator = &tree.actuators[i];
+    let h = S::splat(tree.options.timestep);
+    let next = if actuator.dynamics == DynamicsKind::FilterExact {
+        let tau = c[layout.actuator_dynprm.at(i)].max(S::splat(SHORTEST));
+        act + rate * tau * (S::one() - (-(h / tau)).exp())
+    } else {
+        act + rate * h
+    };
+    if actuator.activation_limited {
+        let at = layout.actuator_actrange.at(i);
+        next.clamp(c[at], c[at + 1])
+    } else {
+        next
+    }
+}
+
 /// Evaluates actuator `i`.
 pub(crate) fn effort<S: Scalar>(
     tree: &Tree,
@@ -103,30 +128,22 @@ pub(crate) fn effort<S: Scalar>(
         let (low, high) = bounds(layout.actuator_ctrlrange.entry(i));
         control = control.clamp(low, high);
     }
-    let h = S::splat(tree.options.timestep);
     let dynprm = &c[layout.actuator_dynprm.entry(i)];
-    let tau = dynprm[0].max(S::splat(SHORTEST));
     let act = drive.activation;
-    let (act_dot, mut act_next) = match actuator.dynamics {
-        DynamicsKind::None => (S::zero(), S::zero()),
-        DynamicsKind::Integrator => (control, act + control * h),
-        DynamicsKind::Filter => {
-            let rate = (control - act) / tau;
-            (rate, act + rate * h)
-        }
-        DynamicsKind::FilterExact => {
-            let rate = (control - act) / tau;
-            (rate, act + rate * tau * (S::one() - (-(h / tau)).exp()))
+    let act_dot = match actuator.dynamics {
+        DynamicsKind::None => S::zero(),
+        DynamicsKind::Integrator => control,
+        DynamicsKind::Filter | DynamicsKind::FilterExact => {
+            (control - act) / dynprm[0].max(S::splat(SHORTEST))
         }
         DynamicsKind::Muscle => {
-            let rate = muscle::activation_rate(control, act, [dynprm[0], dynprm[1], dynprm[2]]);
-            (rate, act + rate * h)
+            muscle::activation_rate(control, act, [dynprm[0], dynprm[1], dynprm[2]])
         }
     };
-    if actuator.activation_limited {
-        let (low, high) = bounds(layout.actuator_actrange.entry(i));
-        act_next = act_next.clamp(low, high);
-    }
+    let act_next = match actuator.activation {
+        None => S::zero(),
+        Some(_) => next_activation(tree, layout, c, i, act, act_dot),
+    };
     let input = match actuator.activation {
         None => control,
         Some(_) if actuator.early => act_next,

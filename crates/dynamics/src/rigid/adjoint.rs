@@ -357,8 +357,7 @@ impl Sweep {
             let body = &tree.bodies[b];
             let parent = body.parent;
             let (mut w, mut v, mut a) = (self.lambda[b], self.velocity[b], self.acceleration[b]);
-            let (f, mut g, p) =
-                (self.by_lambda[b], self.by_velocity[b], self.by_acceleration[b]);
+            let (f, mut g, p) = (self.by_lambda[b], self.by_velocity[b], self.by_acceleration[b]);
             let mut total = Force::zero();
             for j in body.joints.clone().rev() {
                 for group in groups(&tree.joints[j]).into_iter().rev() {
@@ -383,9 +382,8 @@ impl Sweep {
                         out.v[dof] += motion.dot(by_rate);
                         out.q[dof] += motion.dot(total);
                         if wanted.placement {
-                            by_motion[dof - group.0] = f * rates.lambda[dof]
-                                + by_rate * rates.v[dof]
-                                + p * rates.a[dof];
+                            by_motion[dof - group.0] =
+                                f * rates.lambda[dof] + by_rate * rates.v[dof] + p * rates.a[dof];
                         }
                     }
                     let motions = &by_motion[..group.1 - group.0];
@@ -423,8 +421,7 @@ fn pull_inertia(place: Place, b: usize, [w, v, a]: [Motion<f64>; 3], out: &mut A
     let turning_linear = v.angular.cross(w_linear) + v_linear.cross(w.angular);
     let at = layout.body_mass.at(b);
     out.c[at] += w_linear.dot(a_linear) - turning_linear.dot(v_linear);
-    let by_moment = a_linear.cross(w.angular) - a.angular.cross(w_linear)
-        - v_linear.cross(turning)
+    let by_moment = a_linear.cross(w.angular) - a.angular.cross(w_linear) - v_linear.cross(turning)
         + v.angular.cross(turning_linear);
     out.add3(layout.body_ipos, b, frame.apply_transposed(by_moment) * c[at]);
     let t = vr.cross(wr);

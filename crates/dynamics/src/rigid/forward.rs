@@ -56,6 +56,8 @@ pub struct Dynamics<S> {
     pub qfrc_smooth: Vec<S>,
     /// Acceleration without constraints.
     pub qacc_smooth: Vec<S>,
+    /// Forces of actuators before the totals on joints were limited.
+    pub(crate) unlimited: Vec<S>,
     composite: Vec<RigidInertia<S>>,
     force: Vec<Force<S>>,
 }
@@ -82,6 +84,7 @@ impl<S: Scalar> Dynamics<S> {
             qfrc_actuator: zeros(),
             qfrc_smooth: zeros(),
             qacc_smooth: zeros(),
+            unlimited: zeros(),
             composite: vec![RigidInertia::zero(); bodies],
             force: vec![Force::zero(); bodies],
         }
@@ -135,6 +138,7 @@ impl<S: Scalar> Dynamics<S> {
                 self.qfrc_passive[i] += self.qfrc_gravcomp[i];
             }
         }
+        self.unlimited.copy_from_slice(&self.qfrc_actuator);
         limit_joints(tree, layout, c, &mut self.qfrc_actuator);
         for i in 0..tree.nv {
             self.qfrc_smooth[i] = self.qfrc_passive[i] - self.qfrc_bias[i] + self.qfrc_actuator[i];

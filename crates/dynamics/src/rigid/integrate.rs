@@ -71,8 +71,8 @@ pub(crate) fn push_displace(tree: &Tree, displacement: &[f64], dot: &[f64], q_do
         if let Some(at) = rotation_of(joint.kind) {
             let omega = triple(displacement, d + at);
             let back = Quat::from_rotation_vector(-omega);
-            let moved = back.rotate(triple(q_dot, d + at))
-                + right_jacobian(omega, triple(dot, d + at));
+            let moved =
+                back.rotate(triple(q_dot, d + at)) + right_jacobian(omega, triple(dot, d + at));
             q_dot[d + at..d + at + 3].copy_from_slice(&moved.to_array());
         }
     }

@@ -49,6 +49,40 @@ pub(crate) struct Metric<S> {
     pub stiffness: Coefficients<S>,
 }
 
+/// Which parts an integrator takes implicitly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Parts {
+    /// Dampers of degrees of freedom.
+    dampers: bool,
+    /// Dampers of tendons.
+    tendons: bool,
+    /// Actuators.
+    actuators: bool,
+    /// Stiffness as well; slopes that would destabilise are left out.
+    discrete: bool,
+}
+
+impl Parts {
+    fn of(tree: &Tree) -> Self {
+        let options = &tree.options;
+        let beyond = match options.integrator {
+            Integrator::Rk4 | Integrator::Euler => false,
+            Integrator::Implicit | Integrator::ImplicitFast | Integrator::Discrete => true,
+        };
+        let euler = options.integrator == Integrator::Euler && options.implicit_damping;
+        Self {
+            dampers: options.dampers && (beyond || euler),
+            tendons: options.dampers && beyond,
+            actuators: options.actuation && beyond,
+            discrete: options.integrator == Integrator::Discrete,
+        }
+    }
+    /// Whether a slope counts.
+    fn counts(self, slope: f64) -> bool {
+        !self.discrete || slope >= 0.0
+    }
+}
+
 /// Whether two degrees of freedom are one above the other: whether the inertia matrix has their entry.
 fn coupled(tree: &Tree, i: usize, j: usize) -> bool {
     let (low, mut high) = (i.min(j), i.max(j));
@@ -62,7 +96,7 @@ fn coupled(tree: &Tree, i: usize, j: usize) -> bool {
 }
 
 /// Rows of tendons and actuators.
-fn rows<'a, S>(
+fn rows<'a, S: Scalar>(
     tendons: &'a Tendons<S>,
     actuation: &'a Actuation<S>,
     actuator: bool,
@@ -78,7 +112,14 @@ fn rows<'a, S>(
 }
 
 /// The slope of a joint's spring, the same for all its degrees of freedom.
-fn spring_slope<S: Scalar>(tree: &Tree, layout: &Layout, c: &[S], qpos: &[S], j: usize, part: usize) -> S {
+fn spring_slope<S: Scalar>(
+    tree: &Tree,
+    layout: &Layout,
+    c: &[S],
+    qpos: &[S],
+    j: usize,
+    part: usize,
+) -> S {
     let x = spring_displacement(tree, layout, c, qpos, j, part);
     polynomial_slope(c, layout.jnt_stiffness, layout.jnt_stiffnesspoly, j, x.1)
 }
@@ -137,21 +178,16 @@ impl<S: Scalar> Metric<S> {
     ) -> bool {
         self.damping.clear();
         self.stiffness.clear();
-        let integrator = tree.options.integrator;
         let h = tree.options.timestep;
-        let discrete = integrator == Integrator::Discrete;
+        let parts = Parts::of(tree);
+        let discrete = parts.discrete;
         let stable = |x: S| if discrete { x.max(S::zero()) } else { x };
-        match integrator {
-            Integrator::Rk4 => return false,
-            Integrator::Euler if !tree.options.implicit_damping => return false,
-            _ => {}
-        }
         let mut any = false;
         let mut set = |slot: &mut S, x: S| {
             any |= !costate_num::Mask::all(x.equals(S::zero()));
             *slot = x.scale(h);
         };
-        if tree.options.dampers {
+        if parts.dampers {
             for i in 0..tree.nv {
                 let v = at.qvel[i].abs();
                 let (linear, higher) = (layout.dof_damping, layout.dof_dampingpoly);
@@ -159,10 +195,7 @@ impl<S: Scalar> Metric<S> {
                 set(&mut self.damping.dof[i], stable(slope));
             }
         }
-        if integrator == Integrator::Euler {
-            return any;
-        }
-        if tree.options.dampers {
+        if parts.tendons {
             for t in 0..tree.tendons.len() {
                 let v = tendons.velocity[t].abs();
                 let (linear, higher) = (layout.tendon_damping, layout.tendon_dampingpoly);
@@ -185,7 +218,7 @@ impl<S: Scalar> Metric<S> {
                 set(&mut self.stiffness.tendon[t], stable(slope));
             }
         }
-        if tree.options.actuation {
+        if parts.actuators {
             for i in 0..tree.actuators.len() {
                 let drive = actuation.drive(tree, i, at.act, at.ctrl);
                 let effort = effort(tree, layout, c, i, drive);
@@ -228,10 +261,7 @@ impl<S: Scalar> Metric<S> {
                         // A degree of freedom named twice meets itself once in each order.
                         let twice = if i == j && m != n { 2.0 } else { 1.0 };
                         let row = tree.rows[i].clone();
-                        let at = row
-                            .clone()
-                            .find(|&at| tree.columns[at] == j)
-                            .unwrap_or(row.start);
+                        let at = row.clone().find(|&at| tree.columns[at] == j).unwrap_or(row.start);
                         mass.entries[at] += (s * values[n] * values[m]).scale(twice);
                     }
                 }
@@ -285,32 +315,35 @@ impl Place<'_> {
         scratch: &mut [f64],
         out: &mut Adjoint,
     ) {
-        let Self { tree, layout, .. } = self;
+        let Self { tree, layout, c, .. } = self;
         let h = tree.options.timestep;
+        let parts = Parts::of(tree);
         for i in 0..tree.nv {
-            if metric.damping.dof[i] != 0.0 {
+            let blocks = (layout.dof_damping, layout.dof_dampingpoly);
+            let slope = polynomial_slope(c, blocks.0, blocks.1, i, at.qvel[i].abs());
+            if parts.dampers && parts.counts(slope) {
                 let by = -h * mu[i] * x[i];
-                let blocks = (layout.dof_damping, layout.dof_dampingpoly);
                 out.v[i] += self.pull_slope(blocks, i, at.qvel[i], true, by, out);
             }
         }
         for (j, joint) in tree.joints.iter().enumerate() {
-            for dof in joint.dof..joint.dof + joint.kind.dofs() {
-                if metric.stiffness.dof[dof] != 0.0 {
+            for (n, dof) in (joint.dof..joint.dof + joint.kind.dofs()).enumerate() {
+                let stiff = parts.discrete && tree.options.springs;
+                if stiff && spring_slope(tree, layout, c, at.qpos, j, n / 3) >= 0.0 {
                     self.pull_spring_slope(at.qpos, j, dof, -h * mu[dof] * y[dof], out);
                 }
             }
         }
         for actuator in [false, true] {
+            if !(if actuator { parts.actuators } else { parts.tendons || parts.discrete }) {
+                continue;
+            }
             let (d, k) = if actuator {
                 (&metric.damping.actuator, &metric.stiffness.actuator)
             } else {
                 (&metric.damping.tendon, &metric.stiffness.tendon)
             };
             for t in 0..d.len() {
-                if d[t] == 0.0 && k[t] == 0.0 {
-                    continue;
-                }
                 let (dofs, values) = rows(tendons, actuation, actuator, t);
                 let (mut by_d, mut by_k) = (0.0, 0.0);
                 scratch[..dofs.len()].fill(0.0);
@@ -326,10 +359,7 @@ impl Place<'_> {
                         }
                     }
                 }
-                let slopes = (
-                    if d[t] == 0.0 { 0.0 } else { h * by_d },
-                    if k[t] == 0.0 { 0.0 } else { h * by_k },
-                );
+                let slopes = (h * by_d, h * by_k);
                 if actuator {
                     self.pull_actuator_slopes(at, tendons, actuation, t, slopes, scratch, out);
                 } else {
@@ -403,13 +433,18 @@ impl Place<'_> {
         by_jacobian: &mut [f64],
         out: &mut Adjoint,
     ) {
-        let Self { layout, c, .. } = self;
+        let Self { tree, layout, c, .. } = self;
+        let parts = Parts::of(tree);
         let blocks = (layout.tendon_damping, layout.tendon_dampingpoly);
-        let by_velocity = self.pull_slope(blocks, t, tendons.velocity[t], true, by_d, out);
-        let mut by_length = 0.0;
+        let v = tendons.velocity[t];
+        let (mut by_velocity, mut by_length) = (0.0, 0.0);
+        if parts.tendons && parts.counts(polynomial_slope(c, blocks.0, blocks.1, t, v.abs())) {
+            by_velocity = self.pull_slope(blocks, t, v, true, by_d, out);
+        }
         let x = stretch(layout, c, t, tendons.length[t]);
-        if x != 0.0 {
-            let blocks = (layout.tendon_stiffness, layout.tendon_stiffnesspoly);
+        let blocks = (layout.tendon_stiffness, layout.tendon_stiffnesspoly);
+        let stiff = parts.discrete && tree.options.springs && x != 0.0;
+        if stiff && polynomial_slope(c, blocks.0, blocks.1, t, x) >= 0.0 {
             by_length = self.pull_slope(blocks, t, x, false, by_k, out);
             let bound = layout.tendon_lengthspring.at(t) + usize::from(x > 0.0);
             out.c[bound] -= by_length;
@@ -432,9 +467,16 @@ impl Place<'_> {
         by_moment: &mut [f64],
         out: &mut Adjoint,
     ) {
-        let drive = actuation.drive(self.tree, i, at.act, at.ctrl);
-        let bar =
-            EffortAdjoint { by_velocity: -by_d, by_length: -by_k, ..EffortAdjoint::default() };
+        let Self { tree, layout, c, .. } = self;
+        let drive = actuation.drive(tree, i, at.act, at.ctrl);
+        let now = effort(tree, layout, c, i, drive);
+        let parts = Parts::of(tree);
+        let keep = |counts: bool, bar: f64| if counts { bar } else { 0.0 };
+        let bar = EffortAdjoint {
+            by_velocity: keep(parts.counts(-now.by_velocity), -by_d),
+            by_length: keep(parts.discrete && parts.counts(-now.by_length), -by_k),
+            ..EffortAdjoint::default()
+        };
         let drive_bar = self.pull_effort(i, drive, bar, out);
         for (n, e) in actuation.entries(i).enumerate() {
             let dof = actuation.dofs[e];

@@ -4,6 +4,8 @@
 //! - [`Layout`]: where each compiled constant lies in one flat array, by its name in mjModel.
 //! - [`Dynamics`]: one evaluation of the dynamics without constraints, stage by stage.
 //! - [`Transport`]: adjoints of places and motions of bodies, carried to the joints.
+//! - [`Evaluation`]: one evaluation of the whole dynamics, constraints included, and its adjoint.
+//! - [`Mechanism`]: the step and its derivatives.
 //! - [`constraint`]: what holds bodies together, stops and brakes them.
 //!
 //! Every stage is a function of (tree, constants, state) that writes into a workspace. Spatial
@@ -11,23 +13,41 @@
 //! anew at every evaluation ([`Kinematics::origin`]); no result depends on where it is.
 
 mod actuation;
+mod adjoint;
 mod constants;
 pub mod constraint;
+mod dense;
+mod error;
+mod evaluation;
 mod forward;
 mod inertia;
+mod integrate;
 pub mod inverse;
 mod kinematics;
+mod metric;
 mod muscle;
 mod passive;
+mod pull_actuation;
+mod pull_passive;
+mod push;
+mod rk4;
+mod rotation;
+mod step;
 mod tendon;
 mod transport;
 mod tree;
 
 pub use actuation::Actuation;
+pub use adjoint::{Adjoint, Wanted};
 pub use constants::{Block, Layout};
+pub use error::RigidError;
+pub use evaluation::{Evaluation, EvaluationAdjoint};
 pub use forward::{At, Dynamics};
 pub use inertia::MassMatrix;
+pub use integrate::{difference, displace};
 pub use kinematics::{Kinematics, Pose};
+pub use push::{PushWorkspace, RigidTangents};
+pub use step::{Mechanism, RigidState, RigidWorkspace};
 pub use tendon::Tendons;
 pub use transport::{BodyAdjoint, Motions, Transport, TransportAdjoints};
 pub use tree::{

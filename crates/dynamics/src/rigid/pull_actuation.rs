@@ -58,7 +58,11 @@ impl Place<'_> {
         let muscle = actuator.dynamics == DynamicsKind::Muscle
             || actuator.gain == GainKind::Muscle
             || actuator.bias == BiasKind::Muscle;
-        if muscle { self.pull_muscle(i, drive, bar, out) } else { self.pull_drive(i, drive, bar, out) }
+        if muscle {
+            self.pull_muscle(i, drive, bar, out)
+        } else {
+            self.pull_drive(i, drive, bar, out)
+        }
     }
 
     fn pull_drive(
@@ -201,8 +205,7 @@ impl Place<'_> {
                     Some(n4) => lifted[places[n4]] = D::variable(c[places[n4]], n - start),
                 }
             }
-            let drive =
-                Drive { control: s[0], activation: s[1], length: s[2], velocity: s[3] };
+            let drive = Drive { control: s[0], activation: s[1], length: s[2], velocity: s[3] };
             let e = effort(tree, layout, &lifted, i, drive);
             for n in start..end {
                 let lane = n - start;
@@ -251,7 +254,9 @@ impl Place<'_> {
                 out.c[gear_at] += sum;
                 self.pull_tendon(tendons, t, qpos, by_length * scale, by_moment, out);
             }
-            Transmission::Joint(j) => self.pull_at_joint(i, j, qpos, by_length, by_moment, false, out),
+            Transmission::Joint(j) => {
+                self.pull_at_joint(i, j, qpos, by_length, by_moment, false, out)
+            }
             Transmission::JointInParent(j) => {
                 self.pull_at_joint(i, j, qpos, by_length, by_moment, true, out);
             }
@@ -340,7 +345,8 @@ impl Place<'_> {
         // Σ (moment by entry) = force · (speed of the site − speed of the reference) and so on.
         let mut by_gear = [Vec3::zero(), Vec3::zero()];
         let mut frame_moved = Force::zero();
-        let ends = [(site, body, own.position, 1.0), (frame_site, frame_body, frame.position, -1.0)];
+        let ends =
+            [(site, body, own.position, 1.0), (frame_site, frame_body, frame.position, -1.0)];
         for (n, &(s, b, position, sign)) in
             ends.iter().enumerate().take(1 + usize::from(reference.is_some()))
         {
@@ -409,7 +415,9 @@ impl Place<'_> {
             } else {
                 0.0
             };
-            let of = |bars: &[f64]| actuator.activation.map_or(0.0, |a| bars.get(a).copied().unwrap_or(0.0));
+            let of = |bars: &[f64]| {
+                actuator.activation.map_or(0.0, |a| bars.get(a).copied().unwrap_or(0.0))
+            };
             let bar = EffortAdjoint {
                 force: self.pull_tendon_limit(actuation, at, i, along, lambda, out),
                 act_dot: of(act_dot_bar),
@@ -424,7 +432,15 @@ impl Place<'_> {
                 out.v[dof] += drive_bar.velocity * actuation.moment[e];
             }
             let by_moment = &mut scratch[..entries.len()];
-            self.pull_transmission(tendons, actuation, i, at.qpos, drive_bar.length, by_moment, out);
+            self.pull_transmission(
+                tendons,
+                actuation,
+                i,
+                at.qpos,
+                drive_bar.length,
+                by_moment,
+                out,
+            );
         }
     }
 
@@ -444,22 +460,18 @@ impl Place<'_> {
         if !tree.tendons[t].actuator_force_limited {
             return along;
         }
-        let raw = |n: usize| {
-            effort(tree, layout, c, n, actuation.drive(tree, n, at.act, at.ctrl)).force
-        };
+        let raw =
+            |n: usize| effort(tree, layout, c, n, actuation.drive(tree, n, at.act, at.ctrl)).force;
         let pulls = |n: &usize| tree.actuators[*n].transmission == Transmission::Tendon(t);
         let (mut total, mut weighted) = (0.0, 0.0);
         for n in (0..tree.actuators.len()).filter(pulls) {
             let force = raw(n);
-            let own: f64 = actuation
-                .entries(n)
-                .map(|e| actuation.moment[e] * lambda[actuation.dofs[e]])
-                .sum();
+            let own: f64 =
+                actuation.entries(n).map(|e| actuation.moment[e] * lambda[actuation.dofs[e]]).sum();
             total += force;
             weighted += own * force;
         }
-        let (bound, at_bound) =
-            clamp(total, c, layout.tendon_actfrcrange.at(t), true);
+        let (bound, at_bound) = clamp(total, c, layout.tendon_actfrcrange.at(t), true);
         let Some(place) = at_bound else { return along };
         out.c[place] += along * raw(i) / total;
         along * bound / total - weighted * bound / (total * total)

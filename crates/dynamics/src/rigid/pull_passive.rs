@@ -136,10 +136,8 @@ impl Place<'_> {
     ) {
         let Self { tree, layout, c, .. } = self;
         for t in 0..tree.tendons.len() {
-            let along: f64 = tendons
-                .entries(t)
-                .map(|e| tendons.jacobian[e] * lambda[tendons.dofs[e]])
-                .sum();
+            let along: f64 =
+                tendons.entries(t).map(|e| tendons.jacobian[e] * lambda[tendons.dofs[e]]).sum();
             let mut force = 0.0;
             let (mut by_length, mut by_velocity) = (0.0, 0.0);
             if tree.options.springs {
@@ -217,8 +215,7 @@ impl Place<'_> {
                 Vec3::zero()
             };
             if let Some(at) = piece.divisor {
-                out.c[layout.wrap_prm.at(at)] -=
-                    factor * factor * (along + by_length * distance);
+                out.c[layout.wrap_prm.at(at)] -= factor * factor * (along + by_length * distance);
             }
             for (i, sign) in [(0, -factor), (1, factor)] {
                 let body = bodies[i];

@@ -1,9 +1,11 @@
 //! Articulated bodies against recorded results of MuJoCo, stage by stage, and their derivatives.
 
 mod constrained;
+mod derivatives;
 mod kinematics;
 mod reference;
 mod rows;
 mod smooth;
+mod step;
 mod tangent;
 mod transport;

@@ -68,7 +68,10 @@ pub fn all() -> Vec<Reference> {
 /// The recorded files in which nothing touches.
 pub fn without_contacts() -> Vec<Reference> {
     let mut all = all();
-    all.retain(|r| numbers(&r.value["trajectory"]["ncon"]).iter().all(|&n| n == 0.0));
+    all.retain(|r| {
+        let touching = r.value["snapshot"]["contact"].as_array().is_some_and(|c| !c.is_empty());
+        !touching && numbers(&r.value["trajectory"]["ncon"]).iter().all(|&n| n == 0.0)
+    });
     all
 }
 

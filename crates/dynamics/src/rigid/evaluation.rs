@@ -1,0 +1,599 @@
+//! One evaluation of the whole dynamics, constraints and implicit terms included, and its adjoint.
+//!
+//! The constrained acceleration a minimises ½(a − M⁻¹τ)ᵀM(a − M⁻¹τ) + s(Ja − a_ref), with τ all smooth
+//! forces; the step then advances the velocity by h x, where A x = M a and A = M + hD is the inertia with
+//! what the integrator takes implicitly. The discrete integrator has A = M + hD + h²K and forces τ − hKv.
+//!
+//! Adjoint: with μ = A⁻ᵀ x̄ and λ = H⁻¹ M μ, H being the Hessian of the minimisation,
+//! L = −λᵀ(M a + c − τ − Jᵀf) + μᵀM(a − x) − μᵀ hD x with a, x, λ and μ held.
+
+use costate_num::spatial::{Force, Motion, RigidInertia};
+
+use super::adjoint::{Adjoint, Place, Rates, Sweep, Wanted};
+use super::constants::Layout;
+use super::constraint::{
+    Constraints, LawTangents, Multipliers, Problem, RowAdjoints, RowInputs, RowSeeds, Solved,
+    Solver, SolverOptions,
+};
+use super::dense::Lu;
+use super::error::RigidError;
+use super::forward::{At, Dynamics};
+use super::inertia::MassMatrix;
+use super::inverse::{accelerations, along, body_forces, gather, groups, lift, twists};
+use super::metric::Metric;
+use super::transport::{BodyAdjoint, Motions, Transport, TransportAdjoints};
+use super::tree::{Integrator, JointKind, Tree};
+
+/// Degrees of freedom whose velocity-dependent inertial forces are implicit, and the factors of their
+/// part of A.
+#[derive(Clone, Debug)]
+struct Turning {
+    dofs: std::ops::Range<usize>,
+    factors: Lu,
+}
+
+/// Everything of one evaluation of the dynamics.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The dynamics without constraints.
+    pub dynamics: Dynamics<f64>,
+    /// The constraint rows.
+    pub constraints: Constraints,
+    /// The constraint solver, with forces by row.
+    pub solver: Solver,
+    /// How the constraint solver ended; `None` where there were no rows.
+    pub solved: Option<Solved>,
+    /// Acceleration.
+    pub qacc: Vec<f64>,
+    /// Joint-space force of constraints.
+    pub qfrc_constraint: Vec<f64>,
+    /// The acceleration by which the velocity advances.
+    pub step_acceleration: Vec<f64>,
+    metric: Metric<f64>,
+    /// Whether A differs from M.
+    implicit: bool,
+    /// Factors of the symmetric part of A.
+    factors: MassMatrix<f64>,
+    turning: Vec<Turning>,
+    /// M with all its entries, and forces.
+    dense: Vec<f64>,
+    force: Vec<f64>,
+    scratch: Scratch,
+}
+
+#[derive(Clone, Debug)]
+struct Scratch {
+    sweep: Sweep,
+    transport: Transport,
+    multipliers: Multipliers,
+    law: LawTangents,
+    bodies: Vec<BodyAdjoint>,
+    twists: Vec<Motion<f64>>,
+    velocity: Vec<Motion<f64>>,
+    acceleration: Vec<Motion<f64>>,
+    mu: Vec<f64>,
+    lambda: Vec<f64>,
+    rates: [Vec<f64>; 2],
+    held: Vec<f64>,
+    zeros: Vec<f64>,
+    entries: Vec<f64>,
+    forces: Vec<Force<f64>>,
+}
+
+/// The free bodies that nothing hangs on: their rotation is implicit under implicitfast too.
+fn standalone(tree: &Tree) -> impl Iterator<Item = usize> + '_ {
+    tree.bodies.iter().enumerate().filter_map(|(b, body)| {
+        let free = body.joints.len() == 1 && tree.joints[body.joints.start].kind == JointKind::Free;
+        let bare = tree.bodies.iter().skip(b + 1).all(|other| other.parent != b);
+        (free && bare).then_some(b)
+    })
+}
+
+impl Evaluation {
+    /// Room for a structure.
+    pub fn new(tree: &Tree) -> Self {
+        let (n, bodies) = (tree.nv, tree.bodies.len());
+        let zeros = || vec![0.0; n];
+        let dynamics = Dynamics::new(tree);
+        let turning = match tree.options.integrator {
+            Integrator::Implicit => vec![0..n],
+            Integrator::ImplicitFast | Integrator::Discrete => {
+                standalone(tree).map(|b| tree.bodies[b].dofs.clone()).collect()
+            }
+            Integrator::Euler | Integrator::Rk4 => Vec::new(),
+        };
+        let turning =
+            turning.into_iter().map(|dofs| Turning { dofs, factors: Lu::default() }).collect();
+        let widest = dynamics.tendons.dofs.len().max(dynamics.actuation.dofs.len());
+        Self {
+            dynamics,
+            constraints: Constraints::default(),
+            solver: Solver::default(),
+            solved: None,
+            qacc: zeros(),
+            qfrc_constraint: zeros(),
+            step_acceleration: zeros(),
+            metric: Metric::new(tree),
+            implicit: false,
+            factors: MassMatrix::new(tree),
+            turning,
+            dense: Vec::new(),
+            force: zeros(),
+            scratch: Scratch {
+                sweep: Sweep::new(tree),
+                transport: Transport::default(),
+                multipliers: Multipliers::default(),
+                law: LawTangents::default(),
+                bodies: vec![BodyAdjoint::zero(); bodies],
+                twists: vec![Motion::zero(); bodies],
+                velocity: vec![Motion::zero(); bodies],
+                acceleration: vec![Motion::zero(); bodies],
+                mu: zeros(),
+                lambda: zeros(),
+                rates: [zeros(), zeros()],
+                held: zeros(),
+                zeros: zeros(),
+                entries: vec![0.0; widest],
+                forces: vec![Force::zero(); bodies],
+            },
+        }
+    }
+
+    /// Evaluates the dynamics at a state. `warm` may hold an acceleration near the solution, or be empty;
+    /// the result does not depend on it beyond the solver's tolerance.
+    ///
+    /// # Errors
+    /// [`RigidError`] where inertia is missing or the constraint solver ran out of iterations.
+    pub fn update(
+        &mut self,
+        tree: &Tree,
+        layout: &Layout,
+        c: &[f64],
+        at: At<f64>,
+        warm: &[f64],
+    ) -> Result<(), RigidError> {
+        let no_inertia = |dof: usize| RigidError::NoInertia { dof, joint: tree.dof_joint[dof] };
+        if let Some(dof) = self.dynamics.evaluate(tree, layout, c, at) {
+            return Err(no_inertia(dof));
+        }
+        let Self { dynamics: d, metric, factors, .. } = self;
+        self.implicit = metric.update(tree, layout, c, at, &d.tendons, &d.actuation);
+        let discrete = tree.options.integrator == Integrator::Discrete;
+        self.force.copy_from_slice(&d.qfrc_smooth);
+        if self.implicit {
+            factors.entries.copy_from_slice(&d.mass.entries);
+            metric.add_to(tree, &d.tendons, &d.actuation, factors);
+            if discrete {
+                let (zeros, v) = (&self.scratch.zeros, at.qvel);
+                metric.subtract(tree, &d.tendons, &d.actuation, zeros, v, &mut self.force);
+            }
+        }
+        self.constraints.update(RowInputs {
+            tree,
+            layout,
+            c,
+            dynamics: &self.dynamics,
+            qpos: at.qpos,
+            qvel: at.qvel,
+        });
+        let in_metric = discrete && self.implicit;
+        if !self.constraints.rows.is_empty() {
+            if discrete {
+                let what = "constraints under the discrete integrator";
+                return Err(RigidError::Unsupported { what });
+            }
+            self.fill_dense(tree);
+        }
+        if self.implicit {
+            if let Some(dof) = self.factors.factorise(tree) {
+                return Err(no_inertia(dof));
+            }
+        }
+        if in_metric {
+            let start = &mut self.dynamics.qacc_smooth;
+            start.copy_from_slice(&self.force);
+            self.factors.solve(tree, start);
+        }
+        self.qacc.copy_from_slice(&self.dynamics.qacc_smooth);
+        self.qfrc_constraint.fill(0.0);
+        self.solved = None;
+        if !self.constraints.rows.is_empty() {
+            self.solve(tree, warm)?;
+        }
+        self.step_acceleration.copy_from_slice(&self.qacc);
+        if discrete {
+            self.turn(tree, at.qvel)?;
+            self.qacc.copy_from_slice(&self.step_acceleration);
+            return Ok(());
+        }
+        if self.implicit || !self.turning.is_empty() {
+            for i in 0..tree.nv {
+                self.force[i] = self.dynamics.qfrc_smooth[i] + self.qfrc_constraint[i];
+            }
+        }
+        if self.implicit {
+            self.step_acceleration.copy_from_slice(&self.force);
+            self.factors.solve(tree, &mut self.step_acceleration);
+        }
+        self.turn(tree, at.qvel)
+    }
+
+    /// Writes M with all its entries, for the constraint solver.
+    fn fill_dense(&mut self, tree: &Tree) {
+        let n = tree.nv;
+        let matrix = &self.dynamics.mass;
+        self.dense.clear();
+        self.dense.resize(n * n, 0.0);
+        for i in 0..n {
+            for at in tree.rows[i].clone() {
+                let j = tree.columns[at];
+                self.dense[i * n + j] = matrix.entries[at];
+                self.dense[j * n + i] = matrix.entries[at];
+            }
+        }
+    }
+
+    fn solve(&mut self, tree: &Tree, warm: &[f64]) -> Result<(), RigidError> {
+        let options = SolverOptions {
+            tolerance: tree.options.tolerance.max(1e-14),
+            iterations: tree.options.iterations.max(1),
+            ..SolverOptions::default()
+        };
+        let rows = &self.constraints.rows;
+        let problem = Problem { mass_matrix: &self.dense, force: &self.force, rows };
+        let smooth: &[f64] = &self.dynamics.qacc_smooth;
+        let solved = if warm.len() == tree.nv {
+            self.solver.solve(problem, &[smooth, warm], options)
+        } else {
+            self.solver.solve(problem, &[smooth], options)
+        };
+        self.solved = Some(solved);
+        if !solved.converged {
+            let (residual, iterations) = (solved.residual, solved.iterations);
+            return Err(RigidError::NotConverged { residual, iterations });
+        }
+        self.qacc.copy_from_slice(&self.solver.acceleration);
+        for r in 0..rows.len() {
+            rows.add_transposed(r, self.solver.force[r], &mut self.qfrc_constraint);
+        }
+        Ok(())
+    }
+
+    /// Advances the degrees of freedom whose inertial forces are implicit, from the forces in
+    /// `self.force`.
+    fn turn(&mut self, tree: &Tree, v: &[f64]) -> Result<(), RigidError> {
+        let Self { turning, dynamics: d, metric, scratch, .. } = self;
+        let h = tree.options.timestep;
+        let stiff = if tree.options.integrator == Integrator::Discrete { h } else { 0.0 };
+        for part in turning {
+            let (n, dofs) = (part.dofs.len(), part.dofs.clone());
+            let matrix = part.factors.start(n);
+            for i in dofs.clone() {
+                for at in tree.rows[i].clone() {
+                    let j = tree.columns[at];
+                    if dofs.contains(&j) {
+                        let (i, j) = (i - dofs.start, j - dofs.start);
+                        matrix[i * n + j] = d.mass.entries[at];
+                        matrix[j * n + i] = d.mass.entries[at];
+                    }
+                }
+            }
+            let ([unit, column], held) = (&mut scratch.rates, &mut scratch.held);
+            for j in dofs.clone() {
+                unit.fill(0.0);
+                held.fill(0.0);
+                (unit[j], held[j]) = (1.0, stiff);
+                column.fill(0.0);
+                metric.subtract(tree, &d.tendons, &d.actuation, unit, held, column);
+                for i in dofs.clone() {
+                    matrix[(i - dofs.start) * n + j - dofs.start] -= column[i];
+                }
+            }
+            let subspace = &d.kinematics.subspace;
+            let body = tree.dof_body[dofs.start];
+            for j in dofs.clone() {
+                for (sign, half) in [(1.0, 0.5), (-1.0, -0.5)] {
+                    unit.copy_from_slice(v);
+                    unit[j] += sign;
+                    column.fill(0.0);
+                    if n == tree.nv {
+                        let (velocity, acceleration) =
+                            (&mut scratch.velocity, &mut scratch.acceleration);
+                        let world = Motion::zero();
+                        accelerations(tree, subspace, unit, &[], world, velocity, acceleration);
+                        body_forces(&d.inertias, velocity, acceleration, &mut scratch.forces);
+                        gather(tree, subspace, &mut scratch.forces, column);
+                    } else {
+                        body_bias(tree, body, subspace, d.inertias[body], unit, column);
+                    }
+                    for i in dofs.clone() {
+                        matrix[(i - dofs.start) * n + j - dofs.start] += h * half * column[i];
+                    }
+                }
+            }
+            if let Some(k) = part.factors.factorise() {
+                return Err(RigidError::Singular { dof: dofs.start + k });
+            }
+            let x = &mut self.step_acceleration[dofs.clone()];
+            x.copy_from_slice(&self.force[dofs]);
+            part.factors.solve(x);
+        }
+        Ok(())
+    }
+}
+
+/// The inertial forces at zero joint acceleration of a body that hangs on the world and that nothing hangs
+/// on, added to `out`.
+fn body_bias(
+    tree: &Tree,
+    b: usize,
+    subspace: &[Motion<f64>],
+    inertia: RigidInertia<f64>,
+    v: &[f64],
+    out: &mut [f64],
+) {
+    let (mut velocity, mut acceleration) = (Motion::zero(), Motion::zero());
+    for j in tree.bodies[b].joints.clone() {
+        for group in groups(&tree.joints[j]) {
+            if group.0 < group.1 {
+                let u = along(subspace, v, group);
+                acceleration += velocity.cross(u);
+                velocity += u;
+            }
+        }
+    }
+    let force = inertia.apply(acceleration) + velocity.cross_force(inertia.apply(velocity));
+    for dof in tree.bodies[b].dofs.clone() {
+        out[dof] += subspace[dof].dot(force);
+    }
+}
+
+/// Adjoints that an evaluation's pullback starts from.
+#[derive(Clone, Copy, Debug)]
+pub struct EvaluationAdjoint<'a> {
+    /// Of the acceleration by which the velocity advances.
+    pub step_acceleration: &'a [f64],
+    /// Of the rates of activations; empty for zero.
+    pub act_dot: &'a [f64],
+    /// Of the activations after the step; empty for zero.
+    pub act_next: &'a [f64],
+}
+
+impl Evaluation {
+    /// Adds the adjoints of everything the evaluation is a function of to `out`, at the state of the last
+    /// [`update`](Self::update).
+    ///
+    /// # Errors
+    /// [`RigidError::NotConverged`] where the Hessian of the constrained problem has no factors.
+    pub fn pullback(
+        &mut self,
+        tree: &Tree,
+        layout: &Layout,
+        c: &[f64],
+        at: At<f64>,
+        bar: EvaluationAdjoint,
+        wanted: Wanted,
+        out: &mut Adjoint,
+    ) -> Result<(), RigidError> {
+        self.multiply(tree, bar.step_acceleration)?;
+        let discrete = tree.options.integrator == Integrator::Discrete;
+        let Self { dynamics: d, constraints, solver, scratch, metric, .. } = self;
+        let Scratch { sweep, lambda, mu, zeros, entries, rates, .. } = scratch;
+        let place = Place { tree, layout, c, k: &d.kinematics };
+        let x = &self.step_acceleration;
+
+        // −λᵀ(M a + c)
+        let [negative, other] = rates;
+        for i in 0..tree.nv {
+            negative[i] = -lambda[i];
+        }
+        let world = lift(tree, layout, c);
+        let gravity = tree.options.gravity;
+        // Without rows λ is μ, and both terms in M are one, at x.
+        let rows = !constraints.rows.is_empty();
+        let a: &[f64] = if rows { &self.qacc } else { x };
+        let swept = Rates { lambda: negative, v: at.qvel, a, world };
+        sweep.pull(place, &d.inertias, swept, at.qpos, wanted, gravity, out);
+
+        // λᵀτ
+        place.pull_springs(at.qpos, lambda, out);
+        place.pull_dampers(at.qvel, lambda, out);
+        place.pull_tendons(&d.tendons, at, lambda, entries, out);
+        pull_driven(place, d, at, lambda, [negative, other], bar, wanted, entries, out);
+
+        if rows {
+            scratch_law(&mut scratch.law, constraints.rows.len(), constraints.rows.cones.len());
+            let problem =
+                Problem { mass_matrix: &self.dense, force: &self.force, rows: &constraints.rows };
+            solver.pull_law(problem, &scratch.multipliers, &mut scratch.law);
+            twists(tree, &d.kinematics.subspace, lambda, &mut scratch.twists);
+            let (velocity, acceleration) = (&mut scratch.velocity, &mut scratch.acceleration);
+            let subspace = &d.kinematics.subspace;
+            accelerations(tree, subspace, at.qvel, &self.qacc, world, velocity, acceleration);
+            let motions = Motions {
+                v: at.qvel,
+                a: &self.qacc,
+                lambda,
+                velocity,
+                acceleration,
+                lambda_twist: &scratch.twists,
+            };
+            scratch.bodies.fill(BodyAdjoint::zero());
+            let seeds = RowSeeds {
+                force: &solver.force,
+                weight: &scratch.multipliers.weight,
+                mass: &scratch.law.mass,
+                loss: &scratch.law.loss,
+            };
+            let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
+            let bodies = &mut scratch.bodies;
+            let mut bar = RowAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c, bodies };
+            constraints.pullback(inputs, motions, seeds, &mut bar);
+            let mut bar = TransportAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c };
+            let k = &d.kinematics;
+            let (qpos, bodies) = (at.qpos, &scratch.bodies);
+            scratch.transport.run(tree, layout, c, k, qpos, motions, bodies, &mut bar);
+            if self.implicit || !self.turning.is_empty() {
+                // μᵀM(a − x)
+                for i in 0..tree.nv {
+                    other[i] = self.qacc[i] - x[i];
+                }
+                let world = Motion::zero();
+                let swept = Rates { lambda: mu, v: zeros, a: other, world };
+                sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+            }
+        }
+        // −μᵀ(hD x + hK(v + h x))
+        let h = tree.options.timestep;
+        for i in 0..tree.nv {
+            other[i] = at.qvel[i] + h * x[i];
+        }
+        place.pull_metric(metric, at, &d.tendons, &d.actuation, (mu, x, other), entries, out);
+        if discrete {
+            metric.subtract(tree, &d.tendons, &d.actuation, zeros, mu, &mut out.v);
+        }
+        // −μᵀ h ∂c/∂v x, by polarisation of c, which is quadratic in v.
+        for part in &self.turning {
+            for sign in [1.0, -1.0] {
+                negative.fill(0.0);
+                other.fill(0.0);
+                for i in part.dofs.clone() {
+                    negative[i] = -0.5 * sign * h * mu[i];
+                    other[i] = at.qvel[i] + sign * x[i];
+                }
+                let world = Motion::zero();
+                let swept = Rates { lambda: negative, v: other, a: zeros, world };
+                sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether A differs from M.
+    pub(crate) fn has_implicit(&self) -> bool {
+        self.implicit || !self.turning.is_empty()
+    }
+
+    /// Degrees of freedom whose inertial forces are implicit.
+    pub(crate) fn turning_dofs(&self) -> Vec<std::ops::Range<usize>> {
+        self.turning.iter().map(|part| part.dofs.clone()).collect()
+    }
+
+    /// M with all its entries, and the forces without constraints.
+    pub(crate) fn problem(&self) -> (Vec<f64>, Vec<f64>) {
+        (self.dense.clone(), self.dynamics.qfrc_smooth.clone())
+    }
+
+    /// x ← A⁻¹ x.
+    pub(crate) fn solve_step(&mut self, tree: &Tree, x: &mut [f64], scratch: &mut [f64]) {
+        scratch.copy_from_slice(x);
+        if self.implicit {
+            self.factors.solve(tree, x);
+        } else {
+            self.dynamics.factors.solve(tree, x);
+        }
+        for part in &mut self.turning {
+            let own = &mut x[part.dofs.clone()];
+            own.copy_from_slice(&scratch[part.dofs.clone()]);
+            part.factors.solve(own);
+        }
+    }
+
+    /// μ and λ.
+    fn multiply(&mut self, tree: &Tree, x_bar: &[f64]) -> Result<(), RigidError> {
+        let Self { scratch, factors, dynamics: d, constraints, solver, .. } = self;
+        let Scratch { mu, lambda, multipliers, .. } = scratch;
+        mu.copy_from_slice(x_bar);
+        let rows = !constraints.rows.is_empty();
+        if self.implicit {
+            factors.solve(tree, mu);
+        } else {
+            d.factors.solve(tree, mu);
+        }
+        for part in &mut self.turning {
+            let own = &mut mu[part.dofs.clone()];
+            own.copy_from_slice(&x_bar[part.dofs.clone()]);
+            part.factors.solve_transposed(own);
+        }
+        if !rows {
+            lambda.copy_from_slice(mu);
+            return Ok(());
+        }
+        let differs = self.implicit || !self.turning.is_empty();
+        let a_bar = &mut scratch.rates[0];
+        if differs {
+            d.mass.multiply(tree, mu, a_bar);
+        } else {
+            a_bar.copy_from_slice(x_bar);
+        }
+        let problem =
+            Problem { mass_matrix: &self.dense, force: &self.force, rows: &constraints.rows };
+        if !solver.multipliers(problem, a_bar, multipliers) {
+            return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
+        }
+        lambda.copy_from_slice(&multipliers.lambda);
+        Ok(())
+    }
+}
+
+fn scratch_law(law: &mut LawTangents, rows: usize, cones: usize) {
+    law.mass.clear();
+    law.mass.resize(rows, 0.0);
+    law.loss.clear();
+    law.loss.resize(rows, 0.0);
+    law.mu.clear();
+    law.mu.resize(cones, 0.0);
+    law.friction.clear();
+    law.friction.resize(cones, [0.0; 5]);
+}
+
+/// The adjoint of λᵀ(actuators and compensation of gravity).
+fn pull_driven(
+    place: Place,
+    d: &Dynamics<f64>,
+    at: At<f64>,
+    lambda: &[f64],
+    [driven, compensated]: [&mut Vec<f64>; 2],
+    bar: EvaluationAdjoint,
+    wanted: Wanted,
+    entries: &mut [f64],
+    out: &mut Adjoint,
+) {
+    let Place { tree, layout, c, .. } = place;
+    driven.copy_from_slice(lambda);
+    for (j, joint) in tree.joints.iter().enumerate() {
+        if joint.actuator_force_limited {
+            let range = layout.jnt_actfrcrange.at(j);
+            let total = d.unlimited[joint.dof];
+            let bound = if total < c[range] {
+                range
+            } else if total > c[range + 1] {
+                range + 1
+            } else {
+                continue;
+            };
+            out.c[bound] += lambda[joint.dof];
+            driven[joint.dof] = 0.0;
+        }
+    }
+    for i in 0..tree.nv {
+        let by_actuators = tree.joints[tree.dof_joint[i]].actuator_gravity_compensation;
+        compensated[i] = if by_actuators { driven[i] } else { lambda[i] };
+    }
+    if tree.bodies.iter().any(|b| b.gravity_compensated) {
+        place.pull_gravity_compensation(at.qpos, compensated, wanted.placement, out);
+    }
+    if !tree.actuators.is_empty() {
+        let (tendons, actuation) = (&d.tendons, &d.actuation);
+        place.pull_actuators(
+            tendons,
+            actuation,
+            at,
+            driven,
+            bar.act_dot,
+            bar.act_next,
+            entries,
+            out,
+        );
+    }
+}

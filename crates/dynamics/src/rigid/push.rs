@@ -1,0 +1,399 @@
+//! Tangents of steps: forward duals of inverse dynamics at the accelerations found, and solves with the
+//! matrices that found them. No solve is differentiated through.
+
+use costate_num::spatial::{Force, Motion};
+use costate_num::{DualN, Scalar, Vec3};
+
+use super::adjoint::Adjoint;
+use super::constraint::{Constraints, LawTangents, Problem, ProblemTangents, RowInputs};
+use super::error::RigidError;
+use super::evaluation::Evaluation;
+use super::forward::{At, Dynamics};
+use super::integrate::{lift_tangent, push_displace};
+use super::inverse::{accelerations, body_forces, gather};
+use super::metric::Metric;
+use super::step::{Mechanism, RigidWorkspace};
+use super::tree::Tree;
+
+/// Columns carried at once.
+pub(crate) const LANES: usize = 4;
+pub(crate) type D = DualN<f64, LANES>;
+
+/// Tangents of a state: `columns` of them, one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RigidTangents {
+    /// How many.
+    pub columns: usize,
+    /// Of the configuration, in its tangent space: `columns` times nv numbers.
+    pub q: Vec<f64>,
+    /// Of the velocities.
+    pub v: Vec<f64>,
+    /// Of the activations.
+    pub act: Vec<f64>,
+}
+
+impl RigidTangents {
+    /// Zeros.
+    pub fn zeros(tree: &Tree, columns: usize) -> Self {
+        Self {
+            columns,
+            q: vec![0.0; columns * tree.nv],
+            v: vec![0.0; columns * tree.nv],
+            act: vec![0.0; columns * tree.na],
+        }
+    }
+
+    /// Σ of products with an adjoint of the state, per column.
+    pub fn dot(&self, bar: &Adjoint) -> Vec<f64> {
+        let part = |dot: &[f64], bar: &[f64], k: usize| -> f64 {
+            let n = bar.len();
+            dot[k * n..(k + 1) * n].iter().zip(bar).map(|(x, y)| x * y).sum()
+        };
+        (0..self.columns)
+            .map(|k| {
+                part(&self.q, &bar.q, k) + part(&self.v, &bar.v, k) + part(&self.act, &bar.act, k)
+            })
+            .collect()
+    }
+}
+
+/// Memory of tangents.
+#[derive(Clone, Debug)]
+pub struct PushWorkspace {
+    dynamics: Dynamics<D>,
+    metric: Metric<D>,
+    constraints: Constraints<D>,
+    c: Vec<D>,
+    pub(crate) qpos: Vec<D>,
+    pub(crate) qvel: Vec<D>,
+    pub(crate) act: Vec<D>,
+    ctrl: Vec<D>,
+    scratch: [Vec<D>; 3],
+    velocity: Vec<Motion<D>>,
+    acceleration: Vec<Motion<D>>,
+    force: Vec<Force<D>>,
+    residual: Vec<D>,
+    tangents: ProblemTangents,
+    column: Vec<f64>,
+    /// Per lane and degree of freedom: tangent of the acceleration by which the velocity advances.
+    pub(crate) step_acceleration: Vec<f64>,
+    by_coordinate: Vec<f64>,
+}
+
+impl PushWorkspace {
+    fn new(tree: &Tree, constants: usize) -> Self {
+        let zeros = |n: usize| vec![D::constant(0.0); n];
+        let bodies = tree.bodies.len();
+        Self {
+            dynamics: Dynamics::new(tree),
+            metric: Metric::new(tree),
+            constraints: Constraints::default(),
+            c: zeros(constants),
+            qpos: zeros(tree.nq),
+            qvel: zeros(tree.nv),
+            act: zeros(tree.na),
+            ctrl: zeros(tree.actuators.len()),
+            scratch: [zeros(tree.nv), zeros(tree.nv), zeros(tree.nv)],
+            velocity: vec![Motion::zero(); bodies],
+            acceleration: vec![Motion::zero(); bodies],
+            force: vec![Force::zero(); bodies],
+            residual: zeros(tree.nv),
+            tangents: ProblemTangents::default(),
+            column: vec![0.0; tree.nv],
+            step_acceleration: vec![0.0; LANES * tree.nv],
+            by_coordinate: vec![0.0; tree.nq],
+        }
+    }
+
+    /// Lifts constants and controls: lane `n` of a batch that starts at column `first` of tangents that
+    /// are empty for zero.
+    pub(crate) fn lift_inputs(
+        &mut self,
+        c: &[f64],
+        c_dot: &[f64],
+        ctrl: &[f64],
+        ctrl_dot: &[f64],
+        first: usize,
+        lanes: usize,
+    ) {
+        lift(c, c_dot, first, lanes, &mut self.c);
+        lift(ctrl, ctrl_dot, first, lanes, &mut self.ctrl);
+    }
+
+    /// Lifts a state with tangents that lane `n` finds at column `n`.
+    pub(crate) fn lift_state(
+        &mut self,
+        tree: &Tree,
+        at: At<f64>,
+        q: &[f64],
+        v: &[f64],
+        act: &[f64],
+    ) {
+        for (slot, &x) in self.qpos.iter_mut().zip(at.qpos) {
+            *slot = D::constant(x);
+        }
+        let lanes = if tree.nv > 0 { q.len() / tree.nv } else { 0 };
+        for n in 0..lanes {
+            let q_dot = &q[n * tree.nv..(n + 1) * tree.nv];
+            lift_tangent(tree, at.qpos, q_dot, &mut self.by_coordinate);
+            for (slot, &x) in self.qpos.iter_mut().zip(&self.by_coordinate) {
+                slot.tangent[n] = x;
+            }
+        }
+        lift(at.qvel, v, 0, lanes, &mut self.qvel);
+        lift(at.act, act, 0, lanes, &mut self.act);
+    }
+
+    /// Tangents of the activations' rates, or of the activations after the step.
+    pub(crate) fn activations(&self, next: bool) -> &[D] {
+        let actuation = &self.dynamics.actuation;
+        if next { &actuation.act_next } else { &actuation.act_dot }
+    }
+
+    /// The lifted constants.
+    pub(crate) fn constants(&self) -> &[D] {
+        &self.c
+    }
+}
+
+fn lift(x: &[f64], dot: &[f64], first: usize, lanes: usize, out: &mut [D]) {
+    for (i, slot) in out.iter_mut().enumerate() {
+        *slot = D::constant(x[i]);
+        if !dot.is_empty() {
+            for n in 0..lanes {
+                slot.tangent[n] = dot[(first + n) * x.len() + i];
+            }
+        }
+    }
+}
+
+fn constants(x: &[f64], out: &mut [D]) {
+    for (slot, &x) in out.iter_mut().zip(x) {
+        *slot = D::constant(x);
+    }
+}
+
+impl Evaluation {
+    /// Tangents of the acceleration by which the velocity advances, at the state of the last update, whose
+    /// lifted state and constants `ws` holds.
+    pub(crate) fn push(
+        &mut self,
+        mechanism: &Mechanism,
+        ws: &mut PushWorkspace,
+        lanes: usize,
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&mechanism.tree, &mechanism.layout);
+        let n = tree.nv;
+        let rows = !self.constraints.rows.is_empty();
+        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, .. } = ws;
+        let [a, x, _] = scratch;
+        constants(if rows { &self.qacc } else { &self.step_acceleration }, a);
+        constants(&self.step_acceleration, x);
+        let at = At { qpos, qvel, act, ctrl };
+        dynamics.update_position(tree, layout, c, qpos);
+        dynamics.update_forces(tree, layout, c, at, a);
+        for i in 0..n {
+            ws.residual[i] = dynamics.qfrc_smooth[i] - c[layout.dof_armature.at(i)] * a[i];
+        }
+        if rows {
+            self.push_rows(mechanism, ws, lanes)?;
+        } else {
+            for i in 0..n {
+                for lane in 0..lanes {
+                    ws.step_acceleration[lane * n + i] = ws.residual[i].tangent[lane];
+                }
+            }
+        }
+        let PushWorkspace { dynamics, metric, c, qpos, qvel, act, ctrl, scratch, residual, .. } =
+            ws;
+        let [_, x, y] = scratch;
+        if !self.has_implicit() && rows {
+            return Ok(());
+        }
+        // −(hD x + hK(v + h x)) and the implicit inertial forces.
+        let h = tree.options.timestep;
+        let at = At { qpos, qvel, act, ctrl };
+        metric.update(tree, layout, c, at, &dynamics.tendons, &dynamics.actuation);
+        residual.fill(D::constant(0.0));
+        for i in 0..n {
+            y[i] = qvel[i] + x[i].scale(h);
+        }
+        metric.subtract(tree, &dynamics.tendons, &dynamics.actuation, x, y, residual);
+        for part in self.turning_dofs() {
+            for sign in [1.0, -1.0] {
+                y.fill(D::constant(0.0));
+                for i in part.clone() {
+                    y[i] = qvel[i] + x[i].scale(sign);
+                }
+                let subspace = &dynamics.kinematics.subspace;
+                let (velocity, acceleration) = (&mut ws.velocity, &mut ws.acceleration);
+                accelerations(tree, subspace, y, &[], Motion::zero(), velocity, acceleration);
+                body_forces(&dynamics.inertias, velocity, acceleration, &mut ws.force);
+                y.fill(D::constant(0.0));
+                gather(tree, subspace, &mut ws.force, y);
+                for i in part.clone() {
+                    residual[i] += y[i].scale(-0.5 * sign * h);
+                }
+            }
+        }
+        for lane in 0..lanes {
+            let out = &mut ws.step_acceleration[lane * n..(lane + 1) * n];
+            for i in 0..n {
+                out[i] += residual[i].tangent[lane];
+            }
+            self.solve_step(tree, out, &mut ws.column);
+        }
+        Ok(())
+    }
+
+    /// With rows: leaves the tangent of M a − M x (x held) in `step_acceleration` where the integrator is
+    /// implicit, and that of a otherwise.
+    fn push_rows(
+        &mut self,
+        mechanism: &Mechanism,
+        ws: &mut PushWorkspace,
+        lanes: usize,
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&mechanism.tree, &mechanism.layout);
+        let n = tree.nv;
+        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, constraints, .. } = ws;
+        // The rows read accelerations at zero joint acceleration.
+        let at = At { qpos, qvel, act, ctrl };
+        if tree.options.exact_diagonal {
+            dynamics.evaluate(tree, layout, c, at);
+        } else {
+            dynamics.update_forces(tree, layout, c, at, &[]);
+        }
+        constraints.update(RowInputs { tree, layout, c, dynamics, qpos, qvel });
+        let (rows, same) = (&constraints.rows, &self.constraints.rows);
+        if rows.len() != same.len() || rows.entry_count() != same.entry_count() {
+            return Err(RigidError::Unsupported { what: "tangents of rows that come and go" });
+        }
+        let implicit = self.has_implicit();
+        let tangents = &mut ws.tangents;
+        for lane in 0..lanes {
+            tangents.mass_matrix.clear();
+            tangents.mass_matrix.resize(n * n, 0.0);
+            let take = |out: &mut Vec<f64>, from: &mut dyn Iterator<Item = D>| {
+                out.clear();
+                out.extend(from.map(|x| x.tangent[lane]));
+            };
+            take(&mut tangents.force, &mut ws.residual.iter().copied());
+            tangents.jacobian.clear();
+            for r in 0..rows.len() {
+                tangents.jacobian.extend(rows.row(r).1.iter().map(|x| x.tangent[lane]));
+            }
+            take(&mut tangents.reference, &mut rows.reference.iter().copied());
+            let LawTangents { mass, loss, mu, friction } = &mut tangents.law;
+            take(mass, &mut rows.mass.iter().copied());
+            take(loss, &mut rows.loss.iter().copied());
+            take(mu, &mut rows.cones.iter().map(|cone| cone.mu));
+            friction.clear();
+            friction.extend(rows.cones.iter().map(|cone| cone.friction.map(|x| x.tangent[lane])));
+            let out = &mut ws.step_acceleration[lane * n..(lane + 1) * n];
+            if !self.push_solve(tangents, out) {
+                return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
+            }
+            if implicit {
+                self.dynamics.mass.multiply(tree, out, &mut ws.column);
+                out.copy_from_slice(&ws.column);
+            }
+        }
+        if implicit {
+            // M (a − x) at held a and x.
+            let [_, x, y] = &mut ws.scratch;
+            for i in 0..n {
+                y[i] = D::constant(self.qacc[i] - self.step_acceleration[i]);
+            }
+            x.fill(D::constant(0.0));
+            let subspace = &ws.dynamics.kinematics.subspace;
+            let (velocity, acceleration) = (&mut ws.velocity, &mut ws.acceleration);
+            accelerations(tree, subspace, x, y, Motion::zero(), velocity, acceleration);
+            body_forces(&ws.dynamics.inertias, velocity, acceleration, &mut ws.force);
+            ws.residual.fill(D::constant(0.0));
+            gather(tree, subspace, &mut ws.force, &mut ws.residual);
+            for i in 0..n {
+                let total = ws.residual[i] + ws.c[layout.dof_armature.at(i)] * y[i];
+                for lane in 0..lanes {
+                    ws.step_acceleration[lane * n + i] += total.tangent[lane];
+                }
+            }
+            constants(&self.step_acceleration, x);
+        }
+        Ok(())
+    }
+
+    fn push_solve(&mut self, tangents: &ProblemTangents, out: &mut [f64]) -> bool {
+        let (mass_matrix, force) = self.problem();
+        let problem =
+            Problem { mass_matrix: &mass_matrix, force: &force, rows: &self.constraints.rows };
+        self.solver.pushforward(problem, tangents, out)
+    }
+}
+
+impl Mechanism {
+    /// Memory for tangents.
+    pub fn push_workspace(&self) -> PushWorkspace {
+        PushWorkspace::new(&self.tree, self.layout.len)
+    }
+
+    /// Tangent of [`step`](Self::step): that of the state, in place; those of constants and controls may be
+    /// empty for zero.
+    ///
+    /// # Errors
+    /// As of [`step`](Self::step).
+    pub fn step_pushforward(
+        &self,
+        c: &[f64],
+        at: At<f64>,
+        warm: &[f64],
+        tangents: &mut RigidTangents,
+        c_dot: &[f64],
+        ctrl_dot: &[f64],
+        ws: &mut RigidWorkspace,
+        push: &mut PushWorkspace,
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&self.tree, &self.layout);
+        ws.evaluation.update(tree, layout, c, at, warm)?;
+        if ws.later.is_some() {
+            self.stages(c, at, ws)?;
+        }
+        let (nv, na, h) = (tree.nv, tree.na, tree.options.timestep);
+        for first in (0..tangents.columns).step_by(LANES) {
+            let lanes = LANES.min(tangents.columns - first);
+            push.lift_inputs(c, c_dot, at.ctrl, ctrl_dot, first, lanes);
+            let (of_v, of_act) =
+                (first * nv..(first + lanes) * nv, first * na..(first + lanes) * na);
+            if ws.later.is_some() {
+                let q = &mut tangents.q[of_v.clone()];
+                let (v, act) = (&mut tangents.v[of_v], &mut tangents.act[of_act]);
+                self.runge_kutta_pushforward(at, (q, v, act), lanes, ws, push)?;
+                continue;
+            }
+            let (q, v) = (&tangents.q[of_v.clone()], &tangents.v[of_v]);
+            push.lift_state(tree, at, q, v, &tangents.act[of_act]);
+            ws.evaluation.push(self, push, lanes)?;
+            for i in 0..nv {
+                ws.displacement[i] = h * (at.qvel[i] + h * ws.evaluation.step_acceleration[i]);
+            }
+            for lane in 0..lanes {
+                let of = (first + lane) * nv..(first + lane + 1) * nv;
+                let v = &mut tangents.v[of.clone()];
+                for i in 0..nv {
+                    v[i] += h * push.step_acceleration[lane * nv + i];
+                    ws.bar[i] = h * v[i];
+                }
+                push_displace(tree, &ws.displacement, &ws.bar, &mut tangents.q[of]);
+                for a in 0..na {
+                    tangents.act[(first + lane) * na + a] = push.activations(true)[a].tangent[lane];
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A vector of an array.
+pub(crate) fn triple<S: Scalar>(v: &[S], at: usize) -> Vec3<S> {
+    Vec3::new(v[at], v[at + 1], v[at + 2])
+}
