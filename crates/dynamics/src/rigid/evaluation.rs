@@ -7,21 +7,20 @@
 //! Adjoint: with μ = A⁻ᵀ x̄ and λ = H⁻¹ M μ, H being the Hessian of the minimisation,
 //! L = −λᵀ(M a + c − τ − Jᵀf) + μᵀM(a − x) − μᵀ hD x with a, x, λ and μ held.
 
+use costate_num::DualN;
 use costate_num::spatial::{Force, Motion, RigidInertia};
 
 use super::adjoint::{Adjoint, Place, Rates, Sweep, Wanted};
 use super::constants::Layout;
 use super::constraint::{
-    Constraints, LawTangents, Multipliers, Problem, RowAdjoints, RowInputs, RowSeeds, Solved,
-    Solver, SolverOptions,
+    ConstraintStage, Problem, RowInputs, Rows, Solved, SolverOptions, StageAdjoints,
 };
 use super::dense::Lu;
 use super::error::RigidError;
 use super::forward::{At, Dynamics};
 use super::inertia::MassMatrix;
-use super::inverse::{accelerations, along, body_forces, gather, groups, lift, twists};
+use super::inverse::{accelerations, along, body_forces, gather, groups, lift};
 use super::metric::Metric;
-use super::transport::{BodyAdjoint, Motions, Transport, TransportAdjoints};
 use super::tree::{Integrator, JointKind, Tree};
 
 /// Degrees of freedom whose velocity-dependent inertial forces are implicit, and the factors of their
@@ -37,10 +36,8 @@ struct Turning {
 pub struct Evaluation {
     /// The dynamics without constraints.
     pub dynamics: Dynamics<f64>,
-    /// The constraint rows.
-    pub constraints: Constraints,
-    /// The constraint solver, with forces by row.
-    pub solver: Solver,
+    /// The constraint rows and their solver.
+    pub stage: ConstraintStage,
     /// How the constraint solver ended; `None` where there were no rows.
     pub solved: Option<Solved>,
     /// Acceleration.
@@ -64,11 +61,6 @@ pub struct Evaluation {
 #[derive(Clone, Debug)]
 struct Scratch {
     sweep: Sweep,
-    transport: Transport,
-    multipliers: Multipliers,
-    law: LawTangents,
-    bodies: Vec<BodyAdjoint>,
-    twists: Vec<Motion<f64>>,
     velocity: Vec<Motion<f64>>,
     acceleration: Vec<Motion<f64>>,
     mu: Vec<f64>,
@@ -107,8 +99,7 @@ impl Evaluation {
         let widest = dynamics.tendons.dofs.len().max(dynamics.actuation.dofs.len());
         Self {
             dynamics,
-            constraints: Constraints::default(),
-            solver: Solver::default(),
+            stage: ConstraintStage::default(),
             solved: None,
             qacc: zeros(),
             qfrc_constraint: zeros(),
@@ -121,11 +112,6 @@ impl Evaluation {
             force: zeros(),
             scratch: Scratch {
                 sweep: Sweep::new(tree),
-                transport: Transport::default(),
-                multipliers: Multipliers::default(),
-                law: LawTangents::default(),
-                bodies: vec![BodyAdjoint::zero(); bodies],
-                twists: vec![Motion::zero(); bodies],
                 velocity: vec![Motion::zero(); bodies],
                 acceleration: vec![Motion::zero(); bodies],
                 mu: zeros(),
@@ -168,7 +154,7 @@ impl Evaluation {
                 metric.subtract(tree, &d.tendons, &d.actuation, zeros, v, &mut self.force);
             }
         }
-        self.constraints.update(RowInputs {
+        self.stage.constraints.update(RowInputs {
             tree,
             layout,
             c,
@@ -177,7 +163,7 @@ impl Evaluation {
             qvel: at.qvel,
         });
         let in_metric = discrete && self.implicit;
-        if !self.constraints.rows.is_empty() {
+        if self.stage.has_rows() {
             if discrete {
                 let what = "constraints under the discrete integrator";
                 return Err(RigidError::Unsupported { what });
@@ -197,7 +183,7 @@ impl Evaluation {
         self.qacc.copy_from_slice(&self.dynamics.qacc_smooth);
         self.qfrc_constraint.fill(0.0);
         self.solved = None;
-        if !self.constraints.rows.is_empty() {
+        if self.stage.has_rows() {
             self.solve(tree, warm)?;
         }
         self.step_acceleration.copy_from_slice(&self.qacc);
@@ -239,22 +225,23 @@ impl Evaluation {
             iterations: tree.options.iterations.max(1),
             ..SolverOptions::default()
         };
-        let rows = &self.constraints.rows;
-        let problem = Problem { mass_matrix: &self.dense, force: &self.force, rows };
+        let ConstraintStage { constraints, solver, .. } = &mut self.stage;
+        let rows = &constraints.rows;
+        let problem = Problem { mass_matrix: &self.dense, force: &self.dynamics.qfrc_smooth, rows };
         let smooth: &[f64] = &self.dynamics.qacc_smooth;
         let solved = if warm.len() == tree.nv {
-            self.solver.solve(problem, &[smooth, warm], options)
+            solver.solve(problem, &[smooth, warm], options)
         } else {
-            self.solver.solve(problem, &[smooth], options)
+            solver.solve(problem, &[smooth], options)
         };
         self.solved = Some(solved);
         if !solved.converged {
             let (residual, iterations) = (solved.residual, solved.iterations);
             return Err(RigidError::NotConverged { residual, iterations });
         }
-        self.qacc.copy_from_slice(&self.solver.acceleration);
+        self.qacc.copy_from_slice(&solver.acceleration);
         for r in 0..rows.len() {
-            rows.add_transposed(r, self.solver.force[r], &mut self.qfrc_constraint);
+            rows.add_transposed(r, solver.force[r], &mut self.qfrc_constraint);
         }
         Ok(())
     }
@@ -377,7 +364,7 @@ impl Evaluation {
     ) -> Result<(), RigidError> {
         self.multiply(tree, bar.step_acceleration)?;
         let discrete = tree.options.integrator == Integrator::Discrete;
-        let Self { dynamics: d, constraints, solver, scratch, metric, .. } = self;
+        let Self { dynamics: d, stage, scratch, metric, .. } = self;
         let Scratch { sweep, lambda, mu, zeros, entries, rates, .. } = scratch;
         let place = Place { tree, layout, c, k: &d.kinematics };
         let x = &self.step_acceleration;
@@ -390,7 +377,7 @@ impl Evaluation {
         let world = lift(tree, layout, c);
         let gravity = tree.options.gravity;
         // Without rows λ is μ, and both terms in M are one, at x.
-        let rows = !constraints.rows.is_empty();
+        let rows = stage.has_rows();
         let a: &[f64] = if rows { &self.qacc } else { x };
         let swept = Rates { lambda: negative, v: at.qvel, a, world };
         sweep.pull(place, &d.inertias, swept, at.qpos, wanted, gravity, out);
@@ -402,37 +389,8 @@ impl Evaluation {
         pull_driven(place, d, at, lambda, [negative, other], bar, wanted, entries, out);
 
         if rows {
-            scratch_law(&mut scratch.law, constraints.rows.len(), constraints.rows.cones.len());
-            let problem =
-                Problem { mass_matrix: &self.dense, force: &self.force, rows: &constraints.rows };
-            solver.pull_law(problem, &scratch.multipliers, &mut scratch.law);
-            twists(tree, &d.kinematics.subspace, lambda, &mut scratch.twists);
-            let (velocity, acceleration) = (&mut scratch.velocity, &mut scratch.acceleration);
-            let subspace = &d.kinematics.subspace;
-            accelerations(tree, subspace, at.qvel, &self.qacc, world, velocity, acceleration);
-            let motions = Motions {
-                v: at.qvel,
-                a: &self.qacc,
-                lambda,
-                velocity,
-                acceleration,
-                lambda_twist: &scratch.twists,
-            };
-            scratch.bodies.fill(BodyAdjoint::zero());
-            let seeds = RowSeeds {
-                force: &solver.force,
-                weight: &scratch.multipliers.weight,
-                mass: &scratch.law.mass,
-                loss: &scratch.law.loss,
-            };
             let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
-            let bodies = &mut scratch.bodies;
-            let mut bar = RowAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c, bodies };
-            constraints.pullback(inputs, motions, seeds, &mut bar);
-            let mut bar = TransportAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c };
-            let k = &d.kinematics;
-            let (qpos, bodies) = (at.qpos, &scratch.bodies);
-            scratch.transport.run(tree, layout, c, k, qpos, motions, bodies, &mut bar);
+            stage.pullback(inputs, StageAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c });
             if self.implicit || !self.turning.is_empty() {
                 // μᵀM(a − x)
                 for i in 0..tree.nv {
@@ -479,9 +437,15 @@ impl Evaluation {
         self.turning.iter().map(|part| part.dofs.clone()).collect()
     }
 
-    /// M with all its entries, and the forces without constraints.
-    pub(crate) fn problem(&self) -> (Vec<f64>, Vec<f64>) {
-        (self.dense.clone(), self.dynamics.qfrc_smooth.clone())
+    /// Tangents of the constrained acceleration, lane after lane, from rows on dual numbers and the
+    /// tangents of τ − M a − c at held a. Returns whether the Hessian had factors.
+    pub(crate) fn push_stage<const K: usize>(
+        &mut self,
+        rows: &Rows<DualN<f64, K>>,
+        force_dot: &[f64],
+        a_dot: &mut [f64],
+    ) -> bool {
+        self.stage.pushforward(&self.dense, &self.dynamics.qfrc_smooth, rows, force_dot, a_dot)
     }
 
     /// x ← A⁻¹ x.
@@ -501,10 +465,9 @@ impl Evaluation {
 
     /// μ and λ.
     fn multiply(&mut self, tree: &Tree, x_bar: &[f64]) -> Result<(), RigidError> {
-        let Self { scratch, factors, dynamics: d, constraints, solver, .. } = self;
-        let Scratch { mu, lambda, multipliers, .. } = scratch;
+        let Self { scratch, factors, dynamics: d, stage, .. } = self;
+        let Scratch { mu, lambda, rates, .. } = scratch;
         mu.copy_from_slice(x_bar);
-        let rows = !constraints.rows.is_empty();
         if self.implicit {
             factors.solve(tree, mu);
         } else {
@@ -515,36 +478,23 @@ impl Evaluation {
             own.copy_from_slice(&x_bar[part.dofs.clone()]);
             part.factors.solve_transposed(own);
         }
-        if !rows {
+        if !stage.has_rows() {
             lambda.copy_from_slice(mu);
             return Ok(());
         }
         let differs = self.implicit || !self.turning.is_empty();
-        let a_bar = &mut scratch.rates[0];
+        let a_bar = &mut rates[0];
         if differs {
             d.mass.multiply(tree, mu, a_bar);
         } else {
             a_bar.copy_from_slice(x_bar);
         }
-        let problem =
-            Problem { mass_matrix: &self.dense, force: &self.force, rows: &constraints.rows };
-        if !solver.multipliers(problem, a_bar, multipliers) {
-            return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
+        match stage.multipliers(&self.dense, &d.qfrc_smooth, a_bar) {
+            Some(found) => lambda.copy_from_slice(found),
+            None => return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 }),
         }
-        lambda.copy_from_slice(&multipliers.lambda);
         Ok(())
     }
-}
-
-fn scratch_law(law: &mut LawTangents, rows: usize, cones: usize) {
-    law.mass.clear();
-    law.mass.resize(rows, 0.0);
-    law.loss.clear();
-    law.loss.resize(rows, 0.0);
-    law.mu.clear();
-    law.mu.resize(cones, 0.0);
-    law.friction.clear();
-    law.friction.resize(cones, [0.0; 5]);
 }
 
 /// The adjoint of λᵀ(actuators and compensation of gravity).

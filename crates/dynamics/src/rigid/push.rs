@@ -5,7 +5,7 @@ use costate_num::spatial::{Force, Motion};
 use costate_num::{DualN, Scalar, Vec3};
 
 use super::adjoint::Adjoint;
-use super::constraint::{Constraints, LawTangents, Problem, ProblemTangents, RowInputs};
+use super::constraint::{Constraints, RowInputs};
 use super::error::RigidError;
 use super::evaluation::Evaluation;
 use super::forward::{At, Dynamics};
@@ -73,7 +73,7 @@ pub struct PushWorkspace {
     acceleration: Vec<Motion<D>>,
     force: Vec<Force<D>>,
     residual: Vec<D>,
-    tangents: ProblemTangents,
+    force_dot: Vec<f64>,
     column: Vec<f64>,
     /// Per lane and degree of freedom: tangent of the acceleration by which the velocity advances.
     pub(crate) step_acceleration: Vec<f64>,
@@ -98,7 +98,7 @@ impl PushWorkspace {
             acceleration: vec![Motion::zero(); bodies],
             force: vec![Force::zero(); bodies],
             residual: zeros(tree.nv),
-            tangents: ProblemTangents::default(),
+            force_dot: vec![0.0; LANES * tree.nv],
             column: vec![0.0; tree.nv],
             step_acceleration: vec![0.0; LANES * tree.nv],
             by_coordinate: vec![0.0; tree.nq],
@@ -184,7 +184,7 @@ impl Evaluation {
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&mechanism.tree, &mechanism.layout);
         let n = tree.nv;
-        let rows = !self.constraints.rows.is_empty();
+        let rows = self.stage.has_rows();
         let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, .. } = ws;
         let [a, x, _] = scratch;
         constants(if rows { &self.qacc } else { &self.step_acceleration }, a);
@@ -265,35 +265,21 @@ impl Evaluation {
             dynamics.update_forces(tree, layout, c, at, &[]);
         }
         constraints.update(RowInputs { tree, layout, c, dynamics, qpos, qvel });
-        let (rows, same) = (&constraints.rows, &self.constraints.rows);
+        let (rows, same) = (&constraints.rows, &self.stage.constraints.rows);
         if rows.len() != same.len() || rows.entry_count() != same.entry_count() {
             return Err(RigidError::Unsupported { what: "tangents of rows that come and go" });
         }
+        for i in 0..n {
+            for lane in 0..LANES {
+                ws.force_dot[lane * n + i] = ws.residual[i].tangent[lane];
+            }
+        }
+        if !self.push_stage(rows, &ws.force_dot, &mut ws.step_acceleration) {
+            return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
+        }
         let implicit = self.has_implicit();
-        let tangents = &mut ws.tangents;
         for lane in 0..lanes {
-            tangents.mass_matrix.clear();
-            tangents.mass_matrix.resize(n * n, 0.0);
-            let take = |out: &mut Vec<f64>, from: &mut dyn Iterator<Item = D>| {
-                out.clear();
-                out.extend(from.map(|x| x.tangent[lane]));
-            };
-            take(&mut tangents.force, &mut ws.residual.iter().copied());
-            tangents.jacobian.clear();
-            for r in 0..rows.len() {
-                tangents.jacobian.extend(rows.row(r).1.iter().map(|x| x.tangent[lane]));
-            }
-            take(&mut tangents.reference, &mut rows.reference.iter().copied());
-            let LawTangents { mass, loss, mu, friction } = &mut tangents.law;
-            take(mass, &mut rows.mass.iter().copied());
-            take(loss, &mut rows.loss.iter().copied());
-            take(mu, &mut rows.cones.iter().map(|cone| cone.mu));
-            friction.clear();
-            friction.extend(rows.cones.iter().map(|cone| cone.friction.map(|x| x.tangent[lane])));
             let out = &mut ws.step_acceleration[lane * n..(lane + 1) * n];
-            if !self.push_solve(tangents, out) {
-                return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
-            }
             if implicit {
                 self.dynamics.mass.multiply(tree, out, &mut ws.column);
                 out.copy_from_slice(&ws.column);
@@ -321,13 +307,6 @@ impl Evaluation {
             constants(&self.step_acceleration, x);
         }
         Ok(())
-    }
-
-    fn push_solve(&mut self, tangents: &ProblemTangents, out: &mut [f64]) -> bool {
-        let (mass_matrix, force) = self.problem();
-        let problem =
-            Problem { mass_matrix: &mass_matrix, force: &force, rows: &self.constraints.rows };
-        self.solver.pushforward(problem, tangents, out)
     }
 }
 
