@@ -98,7 +98,7 @@ pub(crate) fn pull_displace(tree: &Tree, displacement: &[f64], q_bar: &mut [f64]
 
 /// A configuration with the tangent `q_dot` of its tangent space, by its coordinates: plain numbers as
 /// they are, quaternions q ⊗ (0, ω/2).
-pub(crate) fn lift_tangent(tree: &Tree, qpos: &[f64], q_dot: &[f64], out: &mut [f64]) {
+pub fn lift_tangent(tree: &Tree, qpos: &[f64], q_dot: &[f64], out: &mut [f64]) {
     for joint in &tree.joints {
         let (q, d) = (joint.qpos, joint.dof);
         out[q..q + plain(joint.kind)].copy_from_slice(&q_dot[d..d + plain(joint.kind)]);
@@ -111,7 +111,7 @@ pub(crate) fn lift_tangent(tree: &Tree, qpos: &[f64], q_dot: &[f64], out: &mut [
 }
 
 /// The adjoint in tangent space of an adjoint by coordinates: the transpose of [`lift_tangent`].
-pub(crate) fn lower_adjoint(tree: &Tree, qpos: &[f64], by_qpos: &[f64], out: &mut [f64]) {
+pub fn lower_adjoint(tree: &Tree, qpos: &[f64], by_qpos: &[f64], out: &mut [f64]) {
     for joint in &tree.joints {
         let (q, d) = (joint.qpos, joint.dof);
         for i in 0..plain(joint.kind) {

@@ -44,7 +44,7 @@ pub use error::RigidError;
 pub use evaluation::{Evaluation, EvaluationAdjoint};
 pub use forward::{At, Dynamics};
 pub use inertia::MassMatrix;
-pub use integrate::{difference, displace};
+pub use integrate::{difference, displace, lift_tangent, lower_adjoint};
 pub use kinematics::{Kinematics, Pose};
 pub use push::{PushWorkspace, RigidTangents};
 pub use step::{Mechanism, RigidState, RigidWorkspace};

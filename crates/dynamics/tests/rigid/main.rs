@@ -2,6 +2,7 @@
 
 mod constrained;
 mod derivatives;
+mod gradients;
 mod kinematics;
 mod reference;
 mod rows;
