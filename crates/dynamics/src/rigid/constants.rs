@@ -147,6 +147,19 @@ layout! { tree;
     /// Distance beyond the margin at which a contact is found, m.
     geom_gap: tree.geoms.len(), 1;
 
+    /// Friction of each explicit pair: two sliding ones, torsional (m), two rolling ones (m).
+    pair_friction: tree.pairs.len(), 5;
+    /// Reference of each explicit pair's contacts.
+    pair_solref: tree.pairs.len(), 2;
+    /// Reference of their friction, where it is not zero.
+    pair_solreffriction: tree.pairs.len(), 2;
+    /// Impedance of each explicit pair's contacts.
+    pair_solimp: tree.pairs.len(), 5;
+    /// Distance at which they act, m.
+    pair_margin: tree.pairs.len(), 1;
+    /// Distance beyond the margin at which they are found, m.
+    pair_gap: tree.pairs.len(), 1;
+
     /// Coefficients of fixed tendons, divisors of pulleys.
     wrap_prm: tree.tendons.iter().map(|t| t.wraps.end).max().unwrap_or(0), 1;
     /// Limits of each tendon's length.

@@ -6,6 +6,7 @@
 //! - [`Transport`]: adjoints of places and motions of bodies, carried to the joints.
 //! - [`Evaluation`]: one evaluation of the whole dynamics, constraints included, and its adjoint.
 //! - [`Mechanism`]: the step and its derivatives.
+//! - [`collision`]: where geoms touch.
 //! - [`constraint`]: what holds bodies together, stops and brakes them.
 //!
 //! Every stage is a function of (tree, constants, state) that writes into a workspace. Spatial
@@ -14,6 +15,7 @@
 
 mod actuation;
 mod adjoint;
+pub mod collision;
 mod constants;
 pub mod constraint;
 mod dense;
@@ -51,7 +53,7 @@ pub use step::{Mechanism, RigidState, RigidWorkspace};
 pub use tendon::Tendons;
 pub use transport::{BodyAdjoint, Motions, Transport, TransportAdjoints};
 pub use tree::{
-    Actuator, BiasKind, Body, DynamicsKind, Equality, EqualityKind, GainKind, Geom, GeomKind,
-    Integrator, Joint, JointKind, Options, Sensor, SensorKind, SensorObject, Site, Tendon,
-    TendonPath, Transmission, Tree, TreeError,
+    Actuator, BiasKind, Body, ContactPair, DynamicsKind, Equality, EqualityKind, GainKind, Geom,
+    GeomKind, Integrator, Joint, JointKind, Options, Sensor, SensorKind, SensorObject, Site,
+    Tendon, TendonPath, Transmission, Tree, TreeError,
 };

@@ -122,6 +122,15 @@ pub struct Geom {
     pub priority: i32,
 }
 
+/// Two geoms whose contact has its own parameters, whatever their bits and bodies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContactPair {
+    /// The geoms.
+    pub geoms: [usize; 2],
+    /// Dimension of the contacts: 1, 3, 4 or 6.
+    pub condim: u8,
+}
+
 /// What a tendon's length is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TendonPath {
@@ -490,6 +499,10 @@ pub struct Tree {
     pub sites: Vec<Site>,
     /// Geoms.
     pub geoms: Vec<Geom>,
+    /// Explicit pairs of geoms that may touch.
+    pub pairs: Vec<ContactPair>,
+    /// Pairs of bodies whose geoms do not touch.
+    pub excludes: Vec<[usize; 2]>,
     /// Tendons.
     pub tendons: Vec<Tendon>,
     /// Actuators.

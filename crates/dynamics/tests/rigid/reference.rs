@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use costate_dynamics::rigid::{
-    Actuator, BiasKind, Block, Body, DynamicsKind, Equality, EqualityKind, GainKind, Geom,
-    GeomKind, Integrator, Joint, JointKind, Layout, Options, Sensor, SensorKind, SensorObject,
-    Site, Transmission, Tree,
+    Actuator, BiasKind, Block, Body, ContactPair, DynamicsKind, Equality, EqualityKind, GainKind,
+    Geom, GeomKind, Integrator, Joint, JointKind, Layout, Options, Sensor, SensorKind,
+    SensorObject, Site, Transmission, Tree,
 };
 use costate_num::{Mat3, Quat, SymMat3, Vec3};
 use serde_json::Value;
@@ -164,6 +164,7 @@ fn tree(file: &Value) -> Tree {
     tree.index().expect("a compiled model is a tree");
     tree.sites = ints("site_bodyid").iter().map(|b| Site { body: index(*b) }).collect();
     geoms(m, &mut tree);
+    pairs(m, &mut tree);
     actuators(m, &mut tree);
     equalities(m, &mut tree);
     sensors(m, &mut tree);
@@ -227,6 +228,15 @@ fn geoms(m: &Value, tree: &mut Tree) {
             conaffinity: conaffinity[g] as u32,
             priority: priority[g] as i32,
         });
+    }
+}
+
+fn pairs(m: &Value, tree: &mut Tree) {
+    let ints = |name: &str| integers(&m[name]);
+    let (first, second, dim) = (ints("pair_geom1"), ints("pair_geom2"), ints("pair_dim"));
+    for i in 0..first.len() {
+        let geoms = [index(first[i]), index(second[i])];
+        tree.pairs.push(ContactPair { geoms, condim: dim[i] as u8 });
     }
 }
 

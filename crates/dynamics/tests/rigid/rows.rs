@@ -1,6 +1,9 @@
 //! Constraint rows of a state, against MuJoCo's.
 
-use costate_dynamics::rigid::constraint::{Constraints, RowAdjoints, RowInputs, RowSeeds};
+use costate_dynamics::rigid::collision::unsupported;
+use costate_dynamics::rigid::constraint::{
+    Constraints, Contact, RowAdjoints, RowInputs, RowSeeds, Source,
+};
 use costate_dynamics::rigid::inverse::{accelerations, twists};
 use costate_dynamics::rigid::{
     At, BodyAdjoint, Dynamics, Equality, EqualityKind, Layout, Motions, Site, Tendon, TendonPath,
@@ -9,7 +12,7 @@ use costate_dynamics::rigid::{
 use costate_num::spatial::Motion;
 use costate_num::{Dual, Quat, Scalar};
 
-use crate::reference::{Reference, all, compare, load, numbers};
+use crate::reference::{Reference, all, compare, integers, load, numbers};
 use crate::tangent::{moved, wave, waves};
 
 /// Dynamics and rows at the state of the snapshot.
@@ -31,39 +34,103 @@ fn at_snapshot(r: &Reference) -> (Dynamics<f64>, Constraints) {
     (dynamics, constraints)
 }
 
+/// The rows in MuJoCo's order, which may have contacts in another: ours of each.
+fn order(r: &Reference, found: &Constraints) -> Vec<usize> {
+    let snapshot = &r.value["snapshot"];
+    let efc = &snapshot["efc"];
+    let (kinds, ids) = (numbers(&efc["type"]), numbers(&efc["id"]));
+    let plain = kinds.iter().filter(|&&kind| kind < 5.0).count();
+    let mut order: Vec<usize> = (0..plain).collect();
+    let mut k = plain;
+    while k < kinds.len() {
+        let contact = &snapshot["contact"][ids[k] as usize];
+        let geoms: Vec<usize> = integers(&contact["geom"]).iter().map(|g| *g as usize).collect();
+        let wanted = numbers(&contact["pos"]);
+        let ours = found.contacts.iter().position(|ours| {
+            let at = ours.touch.position.to_array();
+            ours.candidate.geoms[..] == geoms && (0..3).all(|i| (at[i] - wanted[i]).abs() < 1e-6)
+        });
+        let ours = ours.unwrap_or_else(|| panic!("{}: no contact at {contact}", r.name));
+        let item = found.items.iter().find(|item| item.source == Source::Contact(ours)).unwrap();
+        let count = ids[k..].iter().take_while(|id| **id == ids[k]).count();
+        assert_eq!(item.count, count, "{}: rows of {contact}", r.name);
+        order.extend(item.row..item.row + item.count);
+        k += count;
+    }
+    order
+}
+
 #[test]
 fn rows_agree() {
     let mut count = 0;
     for r in all() {
-        if r.rows() == 0 {
+        if r.rows() == 0 || has_unsupported(&r) {
             continue;
         }
         let efc = &r.value["snapshot"]["efc"];
-        // Rows of contacts come last.
-        let kinds = numbers(&efc["type"]);
-        let m = kinds.iter().filter(|&&kind| kind < 5.0).count();
+        let m = numbers(&efc["type"]).len();
         let (_, found) = at_snapshot(&r);
-        assert!(found.rows.len() >= m, "{}: {} rows of {m}", r.name, found.rows.len());
+        let name = &r.name;
+        assert_eq!(found.rows.len(), m, "{name}");
+        let order = order(&r, &found);
         let n = r.tree.nv;
         let mut dense = vec![0.0; m * n];
-        for k in 0..m {
-            let (dofs, values) = found.rows.row(k);
+        for (k, &ours) in order.iter().enumerate() {
+            let (dofs, values) = found.rows.row(ours);
             for (dof, value) in dofs.iter().zip(values) {
                 dense[k * n + dof] += value;
             }
         }
-        let name = &r.name;
-        compare(&format!("{name} J"), &dense, &numbers(&efc["J"])[..m * n], 1e-12);
-        for (what, got, key) in
-            [("aref", &found.rows.reference, "aref"), ("D", &found.rows.mass, "D")]
-        {
-            compare(&format!("{name} {what}"), &got[..m], &numbers(&efc[key])[..m], 1e-12);
+        compare(&format!("{name} J"), &dense, &numbers(&efc["J"]), 1e-12);
+        for (what, got) in [
+            ("aref", &found.rows.reference),
+            ("D", &found.rows.mass),
+            ("frictionloss", &found.rows.loss),
+        ] {
+            let got: Vec<f64> = order.iter().map(|&ours| got[ours]).collect();
+            compare(&format!("{name} {what}"), &got, &numbers(&efc[what]), 1e-12);
         }
-        let loss = numbers(&efc["frictionloss"]);
-        compare(&format!("{name} loss"), &found.rows.loss[..m], &loss[..m], 1e-15);
         count += m;
     }
     assert!(count > 20, "{count} rows");
+}
+
+fn has_unsupported(r: &Reference) -> bool {
+    !unsupported(&r.tree).is_empty()
+}
+
+#[test]
+fn contacts_are_the_recorded_ones() {
+    for r in all() {
+        if has_unsupported(&r) || r.value["snapshot"]["contact"].is_null() {
+            continue;
+        }
+        let (_, found) = at_snapshot(&r);
+        let contacts = r.value["snapshot"]["contact"].as_array().unwrap();
+        let acting = contacts.iter().filter(|contact| contact["efc_address"] != -1);
+        for contact in acting {
+            let wanted = numbers(&contact["pos"]);
+            let near = |ours: &&Contact| {
+                let at = ours.touch.position.to_array();
+                let geoms: Vec<f64> = ours.candidate.geoms.iter().map(|g| *g as f64).collect();
+                geoms == numbers(&contact["geom"])
+                    && (0..3).all(|i| (at[i] - wanted[i]).abs() < 1e-10)
+            };
+            let ours = found.contacts.iter().find(near);
+            let ours = ours.unwrap_or_else(|| panic!("{}: no contact at {contact}", r.name));
+            let mut frame = ours.touch.normal.to_array().to_vec();
+            for tangent in ours.tangents {
+                frame.extend(tangent.to_array());
+            }
+            compare(&r.name, &frame, &numbers(&contact["frame"]), 1e-10);
+            compare(&r.name, &[ours.touch.distance], &numbers(&contact["dist"]), 1e-10);
+            let p = &ours.parameters;
+            compare(&r.name, &p.friction, &numbers(&contact["friction"]), 1e-14);
+            compare(&r.name, &p.solver.solref, &numbers(&contact["solref"]), 1e-14);
+            compare(&r.name, &p.solver.solimp, &numbers(&contact["solimp"]), 1e-14);
+            compare(&r.name, &[p.margin], &numbers(&contact["includemargin"]), 1e-14);
+        }
+    }
 }
 
 /// How the test's loss depends on the rows, and the motions it holds.
@@ -72,6 +139,8 @@ struct Seeds {
     weight: Vec<f64>,
     mass: Vec<f64>,
     loss: Vec<f64>,
+    mu: Vec<f64>,
+    friction: Vec<[f64; 5]>,
     lambda: Vec<f64>,
     a: Vec<f64>,
 }
@@ -93,6 +162,12 @@ fn loss<S: Scalar<Mask = bool>>(r: &Reference, s: &Seeds, c: &[S], qpos: &[S], q
         sum += (found.rows.reference[k] - found.rows.dot(k, &a)).scale(s.weight[k]);
         sum += found.rows.mass[k].scale(s.mass[k]) + found.rows.loss[k].scale(s.loss[k]);
     }
+    for (k, cone) in found.rows.cones.iter().enumerate() {
+        sum += cone.mu.scale(s.mu[k]);
+        for n in 0..5 {
+            sum += cone.friction[n].scale(s.friction[k][n]);
+        }
+    }
     sum
 }
 
@@ -102,6 +177,7 @@ fn check_pullback(r: &Reference) {
     if m == 0 {
         return;
     }
+    let cones = found.rows.cones.len();
     let (nv, tree, layout) = (r.tree.nv, &r.tree, &r.layout);
     let (qpos, qvel) = (r.snapshot("qpos"), r.snapshot("qvel"));
     let s = Seeds {
@@ -110,6 +186,8 @@ fn check_pullback(r: &Reference) {
         // D spans orders of magnitude.
         mass: (0..m).map(|k| wave(3, k) / found.rows.mass[k]).collect(),
         loss: waves(4, m),
+        mu: waves(7, cones),
+        friction: (0..cones).map(|k| std::array::from_fn(|n| wave(8 + n, k))).collect(),
         lambda: waves(5, nv),
         a: waves(6, nv),
     };
@@ -133,7 +211,14 @@ fn check_pullback(r: &Reference) {
     let (mut q, mut v) = (vec![0.0; nv], vec![0.0; nv]);
     let mut c_bar = vec![0.0; layout.len];
     let mut bodies = vec![BodyAdjoint::zero(); tree.bodies.len()];
-    let seeds = RowSeeds { force: &s.force, weight: &s.weight, mass: &s.mass, loss: &s.loss };
+    let seeds = RowSeeds {
+        force: &s.force,
+        weight: &s.weight,
+        mass: &s.mass,
+        loss: &s.loss,
+        mu: &s.mu,
+        friction: &s.friction,
+    };
     let inputs = RowInputs { tree, layout, c: &r.c, dynamics: &dynamics, qpos: &qpos, qvel: &qvel };
     let mut bar = RowAdjoints { q: &mut q, v: &mut v, c: &mut c_bar, bodies: &mut bodies };
     found.pullback(inputs, motions, seeds, &mut bar);
@@ -160,7 +245,7 @@ fn check_pullback(r: &Reference) {
     }
     // Unit vectors and quaternions are proved with the transport.
     for (name, block) in layout.blocks() {
-        if ["jnt_axis", "body_quat", "site_quat"].contains(&name) {
+        if ["jnt_axis", "body_quat", "site_quat", "geom_quat"].contains(&name) {
             continue;
         }
         for at in block.range() {
@@ -170,26 +255,27 @@ fn check_pullback(r: &Reference) {
             check(&format!("{name}[{}]", at - block.start), c_bar[at], dual);
         }
     }
-    for i in 0..layout.site_quat.count {
-        let block = layout.site_quat;
-        let unit = &r.c[block.entry(i)];
-        let mut direction = waves(i, 4);
-        let along: f64 = unit.iter().zip(&direction).map(|(a, b)| a * b).sum();
-        let (mut c, mut got) = (c.clone(), 0.0);
-        for k in 0..4 {
-            direction[k] -= along * unit[k];
-            c[block.at(i) + k].tangent[0] = direction[k];
-            got += c_bar[block.at(i) + k] * direction[k];
+    for block in [layout.site_quat, layout.geom_quat] {
+        for i in 0..block.count {
+            let unit = &r.c[block.entry(i)];
+            let mut direction = waves(i, 4);
+            let along: f64 = unit.iter().zip(&direction).map(|(a, b)| a * b).sum();
+            let (mut c, mut got) = (c.clone(), 0.0);
+            for k in 0..4 {
+                direction[k] -= along * unit[k];
+                c[block.at(i) + k].tangent[0] = direction[k];
+                got += c_bar[block.at(i) + k] * direction[k];
+            }
+            check(&format!("quaternion {i}"), got, loss(r, &s, &c, &dual_q, &dual_v));
         }
-        check(&format!("site_quat {i}"), got, loss(r, &s, &c, &dual_q, &dual_v));
     }
 }
 
 #[test]
 fn adjoints_agree_with_dual_numbers() {
     for r in all() {
-        // Rows of contacts are not among these.
-        if r.rows() > 0 {
+        // The exact diagonal is not differentiated.
+        if r.rows() > 0 && !r.tree.options.exact_diagonal {
             check_pullback(&r);
         }
     }

@@ -218,7 +218,7 @@ fn pull_constants(
 }
 
 /// Adds the adjoint of a unit quaternion from that of a turn in the axes of the frame around it.
-fn pull_orientation(
+pub(super) fn pull_orientation(
     at: RowInputs<f64>,
     block: Block,
     i: usize,

@@ -1,13 +1,15 @@
-//! The rows of a state: equalities, dry friction, limits, in this order.
+//! The rows of a state: equalities, dry friction, limits, contacts, in this order.
 
 use costate_num::Scalar;
 
+use super::contact::{self, Contact};
 use super::equality;
 use super::friction;
 use super::impedance::{Response, SolverParameters, reference_acceleration, regularisation};
 use super::law::Law;
 use super::limit;
 use super::rows::Rows;
+use crate::rigid::collision::{Candidate, Shape, Touch, candidates};
 use crate::rigid::constants::{Block, Layout};
 use crate::rigid::forward::Dynamics;
 use crate::rigid::tree::Tree;
@@ -37,6 +39,8 @@ pub enum Source {
         /// Whether it is the upper limit.
         upper: bool,
     },
+    /// A contact, by its place among [`Constraints::contacts`].
+    Contact(usize),
 }
 
 /// Rows of one source.
@@ -115,8 +119,15 @@ pub struct Constraints<S: Scalar = f64> {
     pub items: Vec<Item>,
     /// Position (less margin), rate, J̇ v and diagonal of each row.
     pub(super) states: Vec<RowState<S>>,
-    /// Degrees of freedom of the item being built.
-    pub(super) dofs: Vec<usize>,
+    /// The contacts that act.
+    pub contacts: Vec<Contact<S>>,
+    /// Geoms that may touch; found at the first state.
+    pub(super) candidates: Vec<Candidate>,
+    searched: bool,
+    pub(super) shapes: Vec<Shape<S>>,
+    pub(super) touches: Vec<Touch<S>>,
+    /// Degrees of freedom of the item being built, and whether each moves its second body.
+    pub(super) dofs: Vec<(usize, bool)>,
     /// M⁻¹ J of one row.
     column: Vec<S>,
 }
@@ -127,6 +138,11 @@ impl<S: Scalar> Default for Constraints<S> {
             rows: Rows::new(),
             items: Vec::new(),
             states: Vec::new(),
+            contacts: Vec::new(),
+            candidates: Vec::new(),
+            searched: false,
+            shapes: Vec::new(),
+            touches: Vec::new(),
             dofs: Vec::new(),
             column: Vec::new(),
         }
@@ -134,7 +150,10 @@ impl<S: Scalar> Default for Constraints<S> {
 }
 
 impl<S: Scalar<Mask = bool>> Constraints<S> {
-    /// Builds the rows of a state.
+    /// Builds the rows of a state. All states must be of one structure.
+    ///
+    /// Contacts of pairs of geoms that are not simulated are left out;
+    /// [`collision::unsupported`](crate::rigid::collision::unsupported) names them beforehand.
     pub fn update(&mut self, at: RowInputs<S>) {
         self.rows.clear();
         self.items.clear();
@@ -151,6 +170,17 @@ impl<S: Scalar<Mask = bool>> Constraints<S> {
         }
         if options.limits {
             limit::add_rows(self, at);
+        }
+        self.contacts.clear();
+        if options.contacts {
+            if !self.searched {
+                self.candidates = candidates(at.tree);
+                self.searched = true;
+            }
+            if !self.candidates.is_empty() {
+                contact::find(self, at);
+                contact::add_rows(self, at);
+            }
         }
     }
 
@@ -179,13 +209,25 @@ impl<S: Scalar<Mask = bool>> Constraints<S> {
         self.rows.reference[row] = reference;
         self.rows.mass[row] = regularisation(response.impedance, state.diagonal).recip();
         self.states.push(state);
+        self.count();
+    }
+
+    /// Finishes a row of a contact, but for its mass.
+    pub(super) fn push_contact(&mut self, law: Law, response: Response<S>, state: RowState<S>) {
+        let reference = reference_acceleration(response, state.velocity, state.position);
+        self.rows.push(law, reference, S::one(), S::zero());
+        self.states.push(state);
+        self.count();
+    }
+
+    fn count(&mut self) {
         if let Some(item) = self.items.last_mut() {
             item.count += 1;
         }
     }
 
     /// (J M⁻¹ Jᵀ) of one row.
-    fn exact_diagonal(&mut self, at: RowInputs<S>, row: usize) -> S {
+    pub(super) fn exact_diagonal(&mut self, at: RowInputs<S>, row: usize) -> S {
         self.column.clear();
         self.column.resize(at.tree.nv, S::zero());
         self.rows.add_transposed(row, S::one(), &mut self.column);

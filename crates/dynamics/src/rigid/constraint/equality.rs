@@ -120,17 +120,18 @@ pub(super) fn add_rows<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: Row
     }
 }
 
-/// Degrees of freedom that move either body, each once, from the leaves to the root.
-pub(super) fn moving_dofs<S: Scalar>(
+/// Degrees of freedom that move either body, each once, from the leaves to the root, and whether each
+/// moves the second.
+fn moving_dofs<S: Scalar>(
     at: RowInputs<S>,
     first: usize,
     second: usize,
-    out: &mut Vec<usize>,
+    out: &mut Vec<(usize, bool)>,
 ) {
     out.clear();
     let (mut a, mut b) = (at.tree.last_dof[first], at.tree.last_dof[second]);
     while let Some(dof) = a.max(b) {
-        out.push(dof);
+        out.push((dof, b == Some(dof)));
         if a == Some(dof) {
             a = at.tree.dof_parent[dof];
         }
@@ -183,16 +184,15 @@ fn add_bodies<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>
     let mut dofs = std::mem::take(&mut out.dofs);
     moving_dofs(at, first.body, second.body, &mut dofs);
     for r in 0..count {
-        for &dof in &dofs {
+        for &(dof, moves_second) in &dofs {
             let s = d.kinematics.subspace[dof];
-            let moves = |body: usize| tree.is_above(tree.dof_body[dof], body);
             let mut linear = Vec3::zero();
             let mut angular = Vec3::zero();
-            if moves(first.body) {
+            if tree.is_above(tree.dof_body[dof], first.body) {
                 linear += first.velocity(s);
                 angular += s.angular;
             }
-            if moves(second.body) {
+            if moves_second {
                 linear += -second.velocity(s);
                 angular += -s.angular;
             }

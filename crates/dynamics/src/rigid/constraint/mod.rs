@@ -15,6 +15,8 @@
 mod attachment;
 mod build;
 mod cholesky;
+mod contact;
+mod contact_pullback;
 mod derivative;
 mod equality;
 mod friction;
@@ -27,6 +29,7 @@ mod solver;
 mod stage;
 
 pub use build::{Constraints, Item, RowInputs, Source};
+pub use contact::{Contact, ContactParameters};
 pub use derivative::{Multipliers, ProblemTangents};
 pub use law::{Law, LawTangents, Zone};
 pub use pullback::{RowAdjoints, RowSeeds};

@@ -28,6 +28,10 @@ pub struct RowSeeds<'a> {
     pub mass: &'a [f64],
     /// The adjoint of the loss.
     pub loss: &'a [f64],
+    /// The adjoint of each cone's mu.
+    pub mu: &'a [f64],
+    /// The adjoint of each cone's friction.
+    pub friction: &'a [[f64; 5]],
 }
 
 /// Adjoints that the pullback of rows adds to.
@@ -66,7 +70,7 @@ pub(super) enum Shape {
 }
 
 /// Adjoints of `solref`, `solimp` and the distance from those of stiffness, damping, impedance.
-fn pull_response(
+pub(super) fn pull_response(
     p: SolverParameters<f64>,
     distance: f64,
     least_time_constant: f64,
@@ -124,6 +128,9 @@ impl Constraints<f64> {
                 }
                 Source::TendonLimit { tendon, upper } => {
                     self.pull_tendon_limit(at, motions, *item, tendon, upper, seeds, bar);
+                }
+                Source::Contact(i) => {
+                    super::contact_pullback::pull(self, at, motions, *item, i, seeds, bar);
                 }
                 Source::Equality(e) => match at.tree.equalities[e].kind {
                     EqualityKind::Joint { first, second } => {

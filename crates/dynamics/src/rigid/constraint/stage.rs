@@ -129,6 +129,8 @@ impl ConstraintStage {
             weight: &self.multipliers.weight,
             mass: &law.mass,
             loss: &law.loss,
+            mu: &law.mu,
+            friction: &law.friction,
         };
         let bodies = &mut self.bodies;
         let mut row_bar = RowAdjoints { q: &mut *bar.q, v: &mut *bar.v, c: &mut *bar.c, bodies };
@@ -156,6 +158,7 @@ impl ConstraintStage {
                 at.tree.equalities[e].kind,
                 EqualityKind::Joint { .. } | EqualityKind::Tendon { .. }
             ),
+            Source::Contact(_) => true,
             _ => false,
         })
     }

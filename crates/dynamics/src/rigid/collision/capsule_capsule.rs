@@ -1,0 +1,53 @@
+//! Two capsules: spheres about the nearest points of the axes; where the axes are parallel, about the two
+//! ends of the stretch along which they lie side by side.
+
+use super::{Real, SMALLEST, Shape, Touch, clamp, sphere_sphere};
+
+/// Axes are parallel where the squared sine of their angle is below this.
+const PARALLEL: f64 = 1e-6;
+
+pub(super) fn touch<S: Real>(a: &Shape<S>, b: &Shape<S>, margin: S, out: &mut Vec<Touch<S>>) {
+    let first = a.axes.columns[2] * a.size.y;
+    let second = b.axes.columns[2] * b.size.y;
+    let between = a.position - b.position;
+    // |p₁ + x₁ a₁ − p₂ − x₂ a₂|² is least where [ma mb; mb mc] (x₁, x₂) = (u, v).
+    let (ma, mb, mc) = (first.norm_squared(), -first.dot(second), second.norm_squared());
+    let (u, v) = (-first.dot(between), second.dot(between));
+    let determinant = ma * mc - mb * mb;
+    let one = S::one();
+    let unit = |x: S| clamp(x, -one, one);
+    // A capsule of no length is a sphere: its one axis point serves.
+    let safe = |x: S| if x.lt(S::splat(SMALLEST)) { one } else { x };
+    let at = |x1: S, x2: S| {
+        let (p, q) = (a.position + first * x1, b.position + second * x2);
+        sphere_sphere::at(a, p, a.size.x, b, q, b.size.x, margin)
+    };
+    let on_first = |x2: S| (u - mb * x2) / safe(ma);
+    let on_second = |x1: S| (v - mb * x1) / safe(mc);
+    if !determinant.lt((ma * mc).scale(PARALLEL).max(S::splat(SMALLEST))) {
+        let mut x1 = (mc * u - mb * v) / determinant;
+        let mut x2 = (ma * v - mb * u) / determinant;
+        if x1.gt(one) || x1.lt(-one) {
+            x1 = unit(x1);
+            x2 = on_second(x1);
+        }
+        if x2.gt(one) || x2.lt(-one) {
+            x2 = unit(x2);
+            x1 = unit(on_first(x2));
+        }
+        out.extend(at(x1, x2));
+        return;
+    }
+    // Where the second one's ends are along the first, from low to high; an end of the stretch is that
+    // of the capsule that ends there.
+    let (low_end, high_end) =
+        if on_first(one).lt(on_first(-one)) { (one, -one) } else { (-one, one) };
+    let side_by_side = on_first(high_end).gt(-one) && on_first(low_end).lt(one);
+    let end = |x2: S, beyond: bool, limit: S| {
+        if beyond { at(limit, unit(on_second(limit))) } else { at(unit(on_first(x2)), x2) }
+    };
+    out.extend(end(low_end, on_first(low_end).lt(-one), -one));
+    if side_by_side {
+        out.extend(end(high_end, on_first(high_end).gt(one), one));
+    }
+}
