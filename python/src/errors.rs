@@ -48,9 +48,13 @@ from!(
     Identify(IdentifyError)
 );
 
-impl From<costate::report::Error> for Fault {
-    fn from(error: costate::report::Error) -> Self {
-        Self::Invalid(error.to_string())
+impl From<costate::PageError> for Fault {
+    fn from(error: costate::PageError) -> Self {
+        match error {
+            costate::PageError::Identify(e) => e.into(),
+            costate::PageError::Dynamics(e) => e.into(),
+            other => Self::Invalid(other.to_string()),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod arrays;
 mod compiled;
 mod errors;
+mod experiment;
 mod interrupt;
 mod model;
 mod motion;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 /// The compiled part of Costate.
 #[pymodule]
 mod _costate {
+    #[pymodule_export]
+    use crate::experiment::{Experiment, report};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

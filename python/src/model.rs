@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use costate::dynamics::observe::{Sample, SignalObserver, SignalSet};
 use costate::dynamics::soft::{Registry, bulk_modulus_warnings};
+use costate::dynamics::{LeafCheck, check};
 use costate::formats::scene::Scene;
 use costate::formats::{Error, ErrorKind};
 use costate::identify::Experiment;
 use costate::identify::experiment::Tables;
-use costate::model::{Extent, Leaf};
+use costate::model::{Extent, Leaf, State, Trajectory};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -297,6 +298,49 @@ impl Model {
         let start = setup.ready()?.run(&flag).start();
         let n = [start.q.len()];
         Ok((array(py, start.q, &n)?, array(py, start.v, &n)?))
+    }
+
+    /// Proves the derivative by every leaf over some steps, at the model's own values: for each the
+    /// path, derivative, errors against differences and adjoint, influence, and whether it passes.
+    #[allow(clippy::type_complexity)]
+    fn check(
+        &self,
+        py: Python<'_>,
+        item: &Bound<'_, PyTuple>,
+        steps: usize,
+    ) -> Result<Vec<(String, f64, f64, f64, bool, bool)>> {
+        let setup = Setup::read(self, item, None)?;
+        let size = setup.compiled.system.dof().saturating_mul(steps).saturating_mul(20);
+        let checks = detached(py, size, |interrupt| {
+            let system = &setup.compiled.system;
+            Ok(check(system, &setup.inputs, steps, Some(interrupt))?)
+        })?;
+        let row = |c: LeafCheck| {
+            let passes = c.passes();
+            (c.path, c.derivative, c.difference_error, c.adjoint_error, c.influences, passes)
+        };
+        Ok(checks.into_iter().map(row).collect())
+    }
+
+    /// A picture of the motion with positions `[states, coordinates]` at `times`, as a GIF.
+    fn gif(
+        &self,
+        py: Python<'_>,
+        times: &Bound<'_, PyAny>,
+        q: &Bound<'_, PyAny>,
+    ) -> Result<Vec<u8>> {
+        let (times, (q, shape)) = (numbers(times, "times")?.0, numbers(q, "positions")?);
+        let n = 3 * self.model.vertex_count();
+        if times.is_empty() || n == 0 || q.len() != times.len() * n {
+            return invalid(format!("positions of shape {shape:?} are not of this model"));
+        }
+        let states = times.iter().zip(q.chunks(n));
+        let states =
+            states.map(|(&time, q)| State { time, q: q.to_vec(), v: vec![0.0; n] }).collect();
+        detached(py, 0, |_| {
+            let settings = costate::render::MotionSettings::default();
+            Ok(costate::render::motion_gif(&self.model, &Trajectory { states }, &settings)?)
+        })
     }
 
     /// Names and units of the scalar signals that `text` describes.

@@ -33,6 +33,7 @@ at = "top"
 [geom.floor]
 type = "plane"
 friction = 0.3
+slip_speed = 0.2
 """
 
 

@@ -80,3 +80,9 @@ def test_an_unknown_leaf_is_told_with_its_neighbours(model):
         model["soft.block.yung"]
     with pytest.raises(LookupError):
         model.with_parameters({"soft.block.yung": 1.0})
+
+
+def test_a_motion_as_a_picture(model, tmp_path):
+    motion = costate.rollout(model, steps=0)
+    picture = model.gif(motion, tmp_path / "motion.gif")
+    assert picture.startswith(b"GIF89a") and (tmp_path / "motion.gif").read_bytes() == picture

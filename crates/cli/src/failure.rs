@@ -110,6 +110,18 @@ impl From<costate::report::Error> for Failure {
     }
 }
 
+impl From<costate::PageError> for Failure {
+    fn from(error: costate::PageError) -> Self {
+        match error {
+            costate::PageError::Identify(e) => e.into(),
+            costate::PageError::Dynamics(e) => e.into(),
+            costate::PageError::Render(e) => e.into(),
+            costate::PageError::Report(e) => e.into(),
+            other => Self::refused("report", other.to_string()),
+        }
+    }
+}
+
 impl From<IdentifyError> for Failure {
     fn from(error: IdentifyError) -> Self {
         match error {

@@ -12,6 +12,10 @@
 //! [`prelude`] has the names that most programs need.
 #![warn(missing_docs)]
 
+mod page;
+
+pub use page::{PageError, report_page};
+
 pub use costate_dynamics as dynamics;
 pub use costate_formats as formats;
 pub use costate_identify as identify;

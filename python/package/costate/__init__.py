@@ -13,25 +13,40 @@ NumPy's, units are SI, and nothing is changed in place.
 
 from . import errors
 from ._costate import VERSION as __version__
+from ._builder import Builder
+from ._derivatives import Gradient, LeafCheck, check_gradient, jacobian, jvp, value_and_grad, vjp, vjps
+from ._identify import Experiment, Identification, Parameter
 from ._model import InputChannel, Leaf, Leaves, Model, Parameters, State, load
 from ._rollout import Input, Signals, Trajectory, rollout, rollouts, step
 from .errors import *  # noqa: F403
 
 __all__ = [
+    "Builder",
+    "Experiment",
+    "Gradient",
+    "Identification",
     "InputChannel",
     "Input",
     "Leaf",
+    "LeafCheck",
     "Leaves",
     "Model",
+    "Parameter",
     "Parameters",
     "Signals",
     "State",
     "Trajectory",
     "__version__",
+    "check_gradient",
     "errors",
+    "jacobian",
+    "jvp",
     "load",
     "rollout",
     "rollouts",
     "step",
+    "value_and_grad",
+    "vjp",
+    "vjps",
     *errors.__all__,
 ]

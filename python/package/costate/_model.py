@@ -250,6 +250,14 @@ class Model:
         q, v = self._core.initial_state(_setup(self, parameters, None, controls)[0])
         return State(q, v)
 
+    def gif(self, motion: Any, path: str | os.PathLike[str] | None = None) -> bytes:
+        """A motion of this model as an animated picture, written to ``path`` where one is given."""
+        picture = bytes(self._core.gif(motion.time, motion.q))
+        if path is not None:
+            with open(path, "wb") as file:
+                file.write(picture)
+        return picture
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model as a file of the kind that it came from.
 

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use costate::formats::scene::Scene;
 use costate::identify::least_squares::Status;
 use costate::identify::{
-    Experiment, Identification, IdentifyOptions, Problem, Progress, RESULT_FILE, SignalFit,
-    estimates, identify,
+    Experiment, Identification, IdentifyOptions, Progress, RESULT_FILE, SignalFit, fitted_model,
+    identify,
 };
 use serde_json::Value;
 
@@ -152,8 +152,6 @@ fn write_model(
         return Err(Failure::refused("no_scene", "the experiment has no scene file to rewrite"));
     };
     let scene = Scene::read(path)?;
-    let problem = Problem::new(experiment)?;
-    let model = problem.model_at(&estimates(&problem, result)?)?;
-    scene.write_with_values(&model, target)?;
+    scene.write_with_values(&fitted_model(experiment, result)?, target)?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use costate_dynamics::DynamicsError;
+use costate_model::Model;
 use serde::{Deserialize, Serialize};
 
 use super::sigma::Noise;
@@ -60,6 +61,18 @@ pub fn estimates(problem: &Problem, result: &Identification) -> Result<Vec<f64>,
         }
     }
     Ok(p)
+}
+
+/// The scene of an experiment with the estimates of a result in place.
+///
+/// # Errors
+/// An experiment that contradicts itself, a result of another one, a value out of bounds.
+pub fn fitted_model(
+    experiment: &Experiment,
+    result: &Identification,
+) -> Result<Model, IdentifyError> {
+    let problem = Problem::new(experiment)?;
+    Ok(problem.model_at(&estimates(&problem, result)?)?)
 }
 
 /// Predicts every recording of an experiment with the estimates of a result.

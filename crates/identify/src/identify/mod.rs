@@ -10,7 +10,7 @@ mod starts;
 mod visible;
 mod warnings;
 
-pub use evaluate::{Gradient, estimates, evaluate, gradient};
+pub use evaluate::{Gradient, estimates, evaluate, fitted_model, gradient};
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -1,0 +1,206 @@
+"""Scenes in code: the same things that scene files say, as Python values and NumPy arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _costate
+from ._model import Model
+from ._toml import dumps
+from .errors import BadInput
+
+__all__ = ["Builder"]
+
+
+class Builder:
+    """Collects soft bodies and what they touch; :meth:`build` makes a model of them.
+
+    Keyword arguments that a method does not name are the keys of scene files (``docs/scene.md``), with
+    arrays where a file has lists and dicts where it has tables. All numbers become leaves of the model.
+
+    >>> scene = costate.Builder("drop", timestep=2e-4)
+    >>> scene.grid("block", cells=(2, 2, 2), size=(0.1, 0.1, 0.1), position=(0, 0, 0.2),
+    ...            material="stable-neo-hookean", young=2e4, poisson=0.4, density=1000.0)
+    >>> scene.plane("floor", friction=0.3)
+    >>> model = scene.build()
+
+    Parameters
+    ----------
+    name
+        Of the model, for reports.
+    timestep, duration
+        s.
+    gravity
+        m/s², three numbers; by default 9.81 against ``up``.
+    up
+        "y" or "z".
+    saltation
+        Whether derivatives add the jump term at contact onset, for laws whose force jumps there.
+    """
+
+    def __init__(
+        self,
+        name: str = "scene",
+        *,
+        timestep: float | None = None,
+        duration: float | None = None,
+        gravity: ArrayLike | None = None,
+        up: str | None = None,
+        saltation: bool | None = None,
+    ) -> None:
+        option = {
+            "up": up, "gravity": gravity, "timestep": timestep, "duration": duration,
+            "saltation": saltation,
+        }
+        self._root: dict[str, Any] = {
+            "costate": 1,
+            "name": name,
+            "option": {k: v for k, v in option.items() if v is not None},
+            "soft": {},
+            "geom": {},
+        }
+
+    def soft(self, name: str, **keys: Any) -> Builder:
+        """A soft body by the keys of ``[soft.NAME]``; returns the builder, as all of these do."""
+        return self._add("soft", name, keys)
+
+    def grid(
+        self,
+        name: str,
+        cells: Sequence[int],
+        *,
+        size: ArrayLike | None = None,
+        cell: ArrayLike | None = None,
+        split: str | None = None,
+        **keys: Any,
+    ) -> Builder:
+        """A box of cells cut into tetrahedra, one corner at the origin of the body's frame.
+
+        ``size`` (m) is that of the whole box, ``cell`` that of one cell; ``split`` is "five" or "six"
+        tetrahedra a cell. Vertex (x, y, z) has index (nx+1)(ny+1) z + (nx+1) y + x.
+        """
+        shape = {"cells": cells, "size": size, "cell": cell, "split": split}
+        return self.soft(name, grid=shape, **keys)
+
+    def cloth(
+        self,
+        name: str,
+        cells: Sequence[int],
+        *,
+        size: ArrayLike | None = None,
+        cell: ArrayLike | None = None,
+        reverse: bool | None = None,
+        **keys: Any,
+    ) -> Builder:
+        """A rectangle of cells cut into triangles, in the xy plane of the body's frame.
+
+        Stiffness and mass are in ``membrane={…}`` and ``bending={…}``.
+        """
+        shape = {"cells": cells, "size": size, "cell": cell, "reverse": reverse}
+        keys.setdefault("membrane", {})
+        return self.soft(name, cloth=shape, **keys)
+
+    def mesh(
+        self,
+        name: str,
+        vertices: ArrayLike | None = None,
+        *,
+        tetrahedra: ArrayLike | None = None,
+        triangles: ArrayLike | None = None,
+        file: str | os.PathLike[str] | None = None,
+        scale: float | None = None,
+        origin: ArrayLike | None = None,
+        **keys: Any,
+    ) -> Builder:
+        """A mesh: ``vertices`` ``[n, 3]`` (m, rest shape) with ``tetrahedra`` ``[m, 4]`` or ``triangles``
+        ``[k, 3]`` of vertex indices, or a mesh ``file`` (Gmsh, VTK, OBJ) with ``scale`` and ``origin``."""
+        if (vertices is None) == (file is None):
+            raise BadInput(f"soft.{name}: give vertices or a file")
+        if file is not None:
+            shape = {"file": os.path.abspath(file), "scale": scale, "origin": origin}
+            return self.soft(name, mesh=shape, **keys)
+        return self.soft(
+            name,
+            vertices=_array(f"soft.{name}.vertices", vertices, 3, float),
+            tetrahedra=_array(f"soft.{name}.tetrahedra", tetrahedra, 4, int),
+            triangles=_array(f"soft.{name}.triangles", triangles, 3, int),
+            **keys,
+        )
+
+    def springs(
+        self,
+        name: str,
+        vertices: ArrayLike,
+        ends: ArrayLike,
+        *,
+        stiffness: ArrayLike,
+        damping: ArrayLike | None = None,
+        rest_length: ArrayLike | None = None,
+        **keys: Any,
+    ) -> Builder:
+        """Masses and springs: ``vertices`` ``[n, 3]`` (m) and ``ends`` ``[m, 2]`` of vertex indices.
+
+        Stiffness (N/m), damping (N s/m) and rest length (m; that of the rest shape by default) are one
+        number for all springs or one for each. Mass: ``vertex_mass`` (kg).
+        """
+        springs = {
+            "ends": _array(f"soft.{name}.springs.ends", ends, 2, int),
+            "stiffness": stiffness, "damping": damping, "rest_length": rest_length,
+        }
+        return self.soft(
+            name, vertices=_array(f"soft.{name}.vertices", vertices, 3, float), springs=springs, **keys
+        )
+
+    def geom(self, name: str, type: str, **keys: Any) -> Builder:
+        """A fixed thing that soft bodies touch, by the keys of ``[geom.NAME]``."""
+        return self._add("geom", name, {"type": type, **keys})
+
+    def plane(self, name: str, **keys: Any) -> Builder:
+        """An infinite plane through ``pos`` with ``normal`` (up by default)."""
+        return self.geom(name, "plane", **keys)
+
+    def sphere(self, name: str, radius: float, **keys: Any) -> Builder:
+        """A sphere about ``pos``."""
+        return self.geom(name, "sphere", size=[radius], **keys)
+
+    def box(self, name: str, half_lengths: ArrayLike, **keys: Any) -> Builder:
+        """A box about ``pos``, by its half lengths (m)."""
+        return self.geom(name, "box", size=half_lengths, **keys)
+
+    def capsule(self, name: str, radius: float, half_length: float, **keys: Any) -> Builder:
+        """A capsule along its z axis about ``pos``."""
+        return self.geom(name, "capsule", size=[radius, half_length], **keys)
+
+    def to_toml(self) -> str:
+        """The scene as the text of a scene file."""
+        return dumps(self._root)
+
+    def build(self) -> Model:
+        """Makes the model.
+
+        Raises :class:`costate.BadInput`, which names the body and key, where something is wrong.
+        """
+        return Model(_costate.Model.parse("<scene>", self.to_toml()))
+
+    def _add(self, kind: str, name: str, keys: Mapping[str, Any]) -> Builder:
+        table = self._root[kind]
+        if name in table:
+            raise BadInput(f"{kind}.{name}: the name is taken; choose another")
+        table[name] = {k: v for k, v in keys.items() if v is not None}
+        return self
+
+
+def _array(what: str, given: ArrayLike | None, columns: int, kind: type) -> Any:
+    if given is None:
+        return None
+    array = np.asarray(given)
+    if array.ndim != 2 or array.shape[1] != columns:
+        raise BadInput(f"{what}: expected an array [n, {columns}], found shape {array.shape}")
+    if kind is int and not np.issubdtype(array.dtype, np.integer):
+        raise BadInput(f"{what}: expected integers, found {array.dtype}")
+    return array.astype(kind)
