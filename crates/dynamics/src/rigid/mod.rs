@@ -1,5 +1,6 @@
 //! Articulated rigid bodies with the semantics of MuJoCo 4.0.
 //!
+//! - [`Derivation`]: from the leaves of a model to structure and constants.
 //! - [`Tree`]: what hangs on what; integers and flags, no number that could be identified.
 //! - [`Layout`]: where each compiled constant lies in one flat array, by its name in mjModel.
 //! - [`Dynamics`]: one evaluation of the dynamics without constraints, stage by stage.
@@ -16,6 +17,7 @@
 mod actuation;
 mod adjoint;
 pub mod collision;
+mod compile;
 mod constants;
 pub mod constraint;
 mod dense;
@@ -41,6 +43,7 @@ mod tree;
 
 pub use actuation::Actuation;
 pub use adjoint::{Adjoint, Wanted};
+pub use compile::{CompileError, Derivation};
 pub use constants::{Block, Layout};
 pub use error::RigidError;
 pub use evaluation::{Evaluation, EvaluationAdjoint};
