@@ -8,7 +8,7 @@ use costate_dynamics::rigid::{
 use costate_num::{Mat3, Quat, Vec3};
 use serde_json::Value;
 
-use crate::reference::{Reference, numbers, without_contacts};
+use crate::reference::{Reference, numbers, simulated};
 
 /// The recorded loss at one state: its value and adjoints by coordinates and velocities.
 fn loss(state: &RigidState, steps: usize) -> (f64, Vec<f64>, Vec<f64>) {
@@ -131,6 +131,12 @@ fn recorded(p: &Value) -> (Vec<f64>, Vec<f64>) {
 
 /// Whether the recorded number is not the derivative with derived constants held.
 fn artefact(r: &Reference, name: &str, index: &[usize], held: bool) -> bool {
+    // Files of larger models have these with derived constants re-derived only.
+    let derives =
+        ["body_mass", "body_mass_scaled", "body_inertia", "body_ipos", "body_pos", "dof_armature"];
+    if !held && derives.contains(&name) && touches(r) {
+        return true;
+    }
     let c = &r.c;
     let compiled = &r.value["compiled"];
     let i = index[0];
@@ -144,6 +150,12 @@ fn artefact(r: &Reference, name: &str, index: &[usize], held: bool) -> bool {
             let same = c[r.layout.body_ipos.entry(i)].iter().all(|x| *x == 0.0);
             same && quat == [1.0, 0.0, 0.0, 0.0]
         }
+        // So it does with a geom's frame and those of its body.
+        "geom_pos" => {
+            let place = &c[r.layout.geom_pos.entry(i)];
+            let center = &c[r.layout.body_ipos.entry(r.tree.geoms[i].body)];
+            place == [0.0; 3] || place.iter().zip(center).all(|(a, b)| (a - b).abs() < 1e-12)
+        }
         // A free body counts as standing alone while its mass is that of its subtree, which is held.
         "body_mass" | "body_mass_scaled" => {
             let free =
@@ -151,7 +163,7 @@ fn artefact(r: &Reference, name: &str, index: &[usize], held: bool) -> bool {
             free && r.tree.options.integrator == Integrator::ImplicitFast
         }
         // At the bound of two time steps central differences are half the derivative from inside.
-        "jnt_solref" | "dof_solref" | "eq_solref" if index[1] == 0 => {
+        "jnt_solref" | "dof_solref" | "eq_solref" | "geom_solref" if index[1] == 0 => {
             let blocks = r.layout.blocks();
             let block = blocks.iter().find(|(n, _)| *n == name).expect("a block").1;
             (c[block.at(i)] - 2.0 * r.tree.options.timestep).abs() < 1e-12
@@ -160,23 +172,32 @@ fn artefact(r: &Reference, name: &str, index: &[usize], held: bool) -> bool {
     }
 }
 
+/// Whether anything touches in a recording.
+fn touches(r: &Reference) -> bool {
+    numbers(&r.value["trajectory"]["ncon"]).iter().any(|n| *n > 0.0)
+}
+
 /// What a comparison counts and finds.
 #[derive(Default)]
 struct Tally {
     count: usize,
     failures: Vec<String>,
+    /// Whether differences are blurred by contacts that begin and end, which their recorded errors do
+    /// not know.
+    blurred: bool,
 }
 
 impl Tally {
     fn check(&mut self, what: impl Fn() -> String, got: f64, expected: f64, error: f64) {
-        let allowed = (10.0 * error).max(1e-6 * expected.abs()).max(1e-12);
+        let (relative, least) = if self.blurred { (1e-5, 1e-10) } else { (1e-6, 1e-12) };
+        let allowed = (10.0 * error).max(relative * expected.abs()).max(least);
         self.count += 1;
         if !((got - expected).abs() <= allowed) {
             self.failures.push(format!("{}: {got} for {expected}, allowed {allowed:e}", what()));
         }
     }
     fn finish(self, least: usize) {
-        let Self { count, failures } = self;
+        let Self { count, failures, .. } = self;
         assert!(
             failures.is_empty(),
             "{} of {count} fail:\n{}",
@@ -200,11 +221,12 @@ fn indices(p: &Value, n: usize) -> Vec<Vec<usize>> {
 #[test]
 fn gradients_of_trajectories_are_the_recorded_ones() {
     let mut tally = Tally::default();
-    for r in without_contacts() {
+    for r in simulated() {
         let gradients = &r.value["gradient"];
         if gradients.is_null() {
             continue;
         }
+        tally.blurred = touches(&r);
         let m = Mechanism::new(r.tree.clone());
         let g = gradient(&r, &m);
         let expected = gradients["loss"].as_f64().expect("a loss");
@@ -244,11 +266,12 @@ fn gradients_of_trajectories_are_the_recorded_ones() {
 #[test]
 fn derivatives_of_accelerations_are_the_recorded_ones() {
     let mut tally = Tally::default();
-    for r in without_contacts() {
+    for r in simulated() {
         let file = &r.value["qacc_derivatives"];
         if file.is_null() || r.tree.options.integrator == Integrator::Discrete {
             continue;
         }
+        tally.blurred = touches(&r);
         // The acceleration does not depend on the integrator; without implicit damping it is the step's.
         let mut tree = r.tree.clone();
         tree.options.integrator = Integrator::Euler;

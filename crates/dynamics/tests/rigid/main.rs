@@ -10,4 +10,5 @@ mod rows;
 mod smooth;
 mod step;
 mod tangent;
+mod touching;
 mod transport;

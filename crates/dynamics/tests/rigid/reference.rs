@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use costate_dynamics::rigid::collision::unsupported;
 use costate_dynamics::rigid::{
     Actuator, BiasKind, Block, Body, ContactPair, DynamicsKind, Equality, EqualityKind, GainKind,
     Geom, GeomKind, Integrator, Joint, JointKind, Layout, Options, Sensor, SensorKind,
@@ -75,13 +76,10 @@ pub fn without_contacts() -> Vec<Reference> {
     all
 }
 
-/// The recorded files that never have a constraint.
-pub fn without_constraints() -> Vec<Reference> {
+/// The recorded files all contacts of which are simulated.
+pub fn simulated() -> Vec<Reference> {
     let mut all = all();
-    all.retain(|r| {
-        let rows = numbers(&r.value["trajectory"]["nefc"]);
-        rows.iter().all(|&n| n == 0.0) && r.rows() == 0
-    });
+    all.retain(|r| unsupported(&r.tree).is_empty());
     all
 }
 

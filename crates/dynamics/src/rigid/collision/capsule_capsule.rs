@@ -5,6 +5,8 @@ use super::{Real, SMALLEST, Shape, Touch, clamp, sphere_sphere};
 
 /// Axes are parallel where the squared sine of their angle is below this.
 const PARALLEL: f64 = 1e-6;
+/// Ends are at one place where they differ by less, in half-lengths.
+const SAME_END: f64 = 1e-12;
 
 pub(super) fn touch<S: Real>(a: &Shape<S>, b: &Shape<S>, margin: S, out: &mut Vec<Touch<S>>) {
     let first = a.axes.columns[2] * a.size.y;
@@ -43,11 +45,29 @@ pub(super) fn touch<S: Real>(a: &Shape<S>, b: &Shape<S>, margin: S, out: &mut Ve
     let (low_end, high_end) =
         if on_first(one).lt(on_first(-one)) { (one, -one) } else { (-one, one) };
     let side_by_side = on_first(high_end).gt(-one) && on_first(low_end).lt(one);
-    let end = |x2: S, beyond: bool, limit: S| {
-        if beyond { at(limit, unit(on_second(limit))) } else { at(unit(on_first(x2)), x2) }
+    let end = |x2: S, limit: S| {
+        let x1 = on_first(x2);
+        let of_first = || at(limit, unit(on_second(limit)));
+        let of_second = || at(unit(x1), x2);
+        let beyond = (x1 - limit) * limit;
+        if beyond.abs().lt(S::splat(SAME_END)) {
+            // Where both end at one place, each has half the derivative.
+            of_first().zip(of_second()).map(|(a, b)| mean(a, b))
+        } else if beyond.gt(S::zero()) {
+            of_first()
+        } else {
+            of_second()
+        }
     };
-    out.extend(end(low_end, on_first(low_end).lt(-one), -one));
+    out.extend(end(low_end, -one));
     if side_by_side {
-        out.extend(end(high_end, on_first(high_end).gt(one), one));
+        out.extend(end(high_end, one));
     }
+}
+
+/// The mean of two contacts that are the same but for their derivatives.
+fn mean<S: Real>(a: Touch<S>, b: Touch<S>) -> Touch<S> {
+    let half = S::splat(0.5);
+    let (normal, _) = (a.normal + b.normal).normalize();
+    Touch::new((a.position + b.position) * half, normal, (a.distance + b.distance) * half)
 }

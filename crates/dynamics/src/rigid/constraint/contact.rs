@@ -227,7 +227,7 @@ impl<S: Scalar> Contact<S> {
         }
         let (linear, angular) = self.axis(1 + r / 2);
         let mu = self.parameters.friction[r / 2];
-        let mu = if r % 2 == 0 { mu } else { -mu };
+        let mu = if r.is_multiple_of(2) { mu } else { -mu };
         (self.touch.normal + linear * mu, angular * mu)
     }
 

@@ -203,7 +203,7 @@ fn pull_motions(
         if plain {
             to_axis(r, 1.0);
         } else {
-            let (k, sign) = (r / 2, if r % 2 == 0 { 1.0 } else { -1.0 });
+            let (k, sign) = (r / 2, if r.is_multiple_of(2) { 1.0 } else { -1.0 });
             to_axis(0, 1.0);
             to_axis(k + 1, sign * contact.parameters.friction[k]);
             let axis = contact.axis(k + 1);

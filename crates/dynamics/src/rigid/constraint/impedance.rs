@@ -78,7 +78,7 @@ impl<S: Scalar> SolverParameters<S> {
         let width = self.solimp[2].max(zero);
         let middle = clamp(self.solimp[3], IMPEDANCE);
         let power = self.solimp[4].max(one);
-        let flat = start.equals(end) | width.le(S::splat(SMALLEST));
+        let flat = width.le(S::splat(SMALLEST));
         let x = distance.abs() / S::select(flat, one, width);
         let at_start = x.le(zero);
         let at_end = x.ge(one);
