@@ -308,7 +308,12 @@ impl Model {
                     columns,
                     c,
                     p: Vec::new(),
-                    initial: any_initial.then_some(StateTangents { columns, q: q_dot, v: v_dot }),
+                    initial: any_initial.then_some(StateTangents {
+                        act: vec![0.0; columns * system.activation_len()],
+                        columns,
+                        q: q_dot,
+                        v: v_dot,
+                    }),
                     inputs: if moved {
                         input_dots.into_iter().map(|d| d.unwrap_or_else(zero)).collect()
                     } else {

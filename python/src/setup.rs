@@ -120,7 +120,12 @@ pub fn state(system: &System, given: &Bound<'_, PyAny>) -> Result<State> {
         }
         Ok(values)
     };
-    Ok(State { time: 0.0, q: read(&q, "initial.q")?, v: read(&v, "initial.v")? })
+    Ok(State {
+        time: 0.0,
+        q: read(&q, "initial.q")?,
+        v: read(&v, "initial.v")?,
+        act: vec![0.0; system.activation_len()],
+    })
 }
 
 /// Inputs from a list of `(channel, times, values, linear)`.

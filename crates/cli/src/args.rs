@@ -44,6 +44,17 @@ pub struct SetArgs {
     /// Set a leaf before running: PATH=VALUE or PATH=V1,V2,…; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// What may be left out.
+    #[command(flatten)]
+    pub allow: AllowArgs,
+}
+
+/// What may be left out of a simulation.
+#[derive(Args, Debug, Default)]
+pub struct AllowArgs {
+    /// Simulate without something that the robot's file asks for; repeatable.
+    #[arg(long = "allow", value_name = "NAME")]
+    pub allow: Vec<String>,
 }
 
 /// Arguments of `params`.
@@ -112,6 +123,9 @@ pub struct CheckArgs {
 pub struct GradArgs {
     /// The experiment file.
     pub experiment: PathBuf,
+    /// What may be left out.
+    #[command(flatten)]
+    pub allow: AllowArgs,
 }
 
 /// Arguments of `identify`.
@@ -134,6 +148,9 @@ pub struct IdentifyArgs {
     /// Do not draw the motion.
     #[arg(long)]
     pub no_gif: bool,
+    /// What may be left out.
+    #[command(flatten)]
+    pub allow: AllowArgs,
 }
 
 /// Arguments of `evaluate`.
@@ -144,6 +161,9 @@ pub struct EvaluateArgs {
     /// The result: its file or its run folder.
     #[arg(long = "with")]
     pub result: PathBuf,
+    /// What may be left out.
+    #[command(flatten)]
+    pub allow: AllowArgs,
 }
 
 /// Arguments of `report`.

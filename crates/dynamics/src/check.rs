@@ -47,7 +47,6 @@ impl LeafCheck {
 /// A weighted sum of the state at a few times: depends on everything that moves.
 struct Probe {
     steps: usize,
-    dof: usize,
 }
 
 impl Probe {
@@ -67,23 +66,34 @@ impl Observer for Probe {
         step + 1 == self.steps
     }
     fn observe(&self, at: Interval, y: &mut [f64]) {
-        y[0] = at.end.q.iter().enumerate().map(|(i, x)| Self::weight(i) * x).sum();
-        y[1] = at.end.v.iter().enumerate().map(|(i, x)| Self::weight(i + 7) * x).sum();
+        let sum = |values: &[f64], shift: usize| -> f64 {
+            values.iter().enumerate().map(|(i, x)| Self::weight(i + shift) * x).sum()
+        };
+        y[0] = sum(&at.end.q, 0);
+        y[1] = sum(&at.end.v, 7) + sum(&at.end.act, 5);
     }
-    fn pushforward(&self, _: Interval, tangents: IntervalTangents, y_dot: &mut [f64]) {
+    fn pushforward(&self, at: Interval, tangents: IntervalTangents, y_dot: &mut [f64]) {
+        let (n, na) = (at.system.dof(), at.system.activation_len());
         for k in 0..tangents.columns {
-            let column = k * self.dof..(k + 1) * self.dof;
+            let column = k * n..(k + 1) * n;
             let dot = |values: &[f64], shift: usize| -> f64 {
                 values.iter().enumerate().map(|(i, x)| Self::weight(i + shift) * x).sum()
             };
-            y_dot[2 * k] = dot(&tangents.end.q[column.clone()], 0);
-            y_dot[2 * k + 1] = dot(&tangents.end.v[column], 7);
+            let q = at.system.lift_positions(&at.end.q, &tangents.end.q[column.clone()]);
+            y_dot[2 * k] = dot(&q, 0);
+            y_dot[2 * k + 1] =
+                dot(&tangents.end.v[column], 7) + dot(&tangents.end.act[k * na..(k + 1) * na], 5);
         }
     }
-    fn pullback(&self, _: Interval, y_bar: &[f64], adjoints: IntervalAdjoints) {
-        for i in 0..self.dof {
-            adjoints.end.q[i] += Self::weight(i) * y_bar[0];
-            adjoints.end.v[i] += Self::weight(i + 7) * y_bar[1];
+    fn pullback(&self, at: Interval, y_bar: &[f64], adjoints: IntervalAdjoints) {
+        let weights = |n: usize, shift: usize| (0..n).map(move |i| Self::weight(i + shift));
+        let by_q: Vec<f64> = weights(at.end.q.len(), 0).map(|weight| weight * y_bar[0]).collect();
+        at.system.lower_positions(&at.end.q, &by_q, &mut adjoints.end.q);
+        let IntervalAdjoints { end, .. } = adjoints;
+        for (bars, shift) in [(&mut end.v, 7), (&mut end.act, 5)] {
+            for (bar, weight) in bars.iter_mut().zip(weights(usize::MAX, shift)) {
+                *bar += weight * y_bar[1];
+            }
         }
     }
 }
@@ -100,7 +110,7 @@ pub fn check(
 ) -> Result<Vec<LeafCheck>, DynamicsError> {
     let theta = system.theta();
     let c = system.derive(&theta)?;
-    let probe = Probe { steps, dof: system.dof() };
+    let probe = Probe { steps };
     // Positions weigh as much as velocities over the run.
     let y_bar = [1.0, steps as f64 * system.timestep()];
     let loss = |y: &[f64]| y[0] * y_bar[0] + y[1] * y_bar[1];

@@ -27,13 +27,31 @@ pub struct Layout {
     pub vertex_mass: Range<usize>,
     /// Constants of each force.
     pub forces: Vec<Range<usize>>,
+    /// Constants of the articulation, laid out by [`rigid::Layout`](crate::rigid::Layout).
+    pub rigid: Range<usize>,
+    /// Start of the articulation: coordinates with unit quaternions, velocities, activations.
+    pub rigid_start: [Range<usize>; 3],
     /// How many numbers in all.
     pub len: usize,
 }
 
+/// Sizes of what a layout holds of an articulation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RigidSizes {
+    /// Constants.
+    pub constants: usize,
+    /// Coordinates, velocities, activations.
+    pub state: [usize; 3],
+}
+
 impl Layout {
     /// Lays out the constants of a system of `vertices` vertices in `bodies` soft bodies.
-    pub fn new(vertices: usize, bodies: usize, forces: impl Iterator<Item = usize>) -> Self {
+    pub fn new(
+        vertices: usize,
+        bodies: usize,
+        forces: impl Iterator<Item = usize>,
+        rigid: RigidSizes,
+    ) -> Self {
         let mut len = 0;
         let mut take = |n: usize| {
             len += n;
@@ -46,6 +64,8 @@ impl Layout {
         let start_velocity = take(3 * vertices);
         let vertex_mass = take(vertices);
         let forces = forces.map(&mut take).collect();
+        let rigid_start = rigid.state.map(&mut take);
+        let rigid = take(rigid.constants);
         Self {
             gravity,
             inverse_mass,
@@ -54,6 +74,8 @@ impl Layout {
             start_velocity,
             vertex_mass,
             forces,
+            rigid,
+            rigid_start,
             len,
         }
     }

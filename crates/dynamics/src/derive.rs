@@ -67,6 +67,9 @@ impl System {
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             force.derive(theta, &mut values[range.clone()]);
         }
+        if let Some(a) = &self.articulated {
+            a.derive(theta, &self.layout, &mut values)?;
+        }
         Ok(Constants { values })
     }
 
@@ -106,6 +109,9 @@ impl System {
         });
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             force.derive_pushforward(theta, theta_dot, &mut c_dot[range.clone()]);
+        }
+        if let Some(a) = &self.articulated {
+            a.derive_pushforward(theta, theta_dot, &self.layout, &mut c_dot);
         }
         c_dot
     }
@@ -154,6 +160,9 @@ impl System {
         });
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             force.derive_pullback(theta, &c_bar[range.clone()], &mut theta_bar);
+        }
+        if let Some(a) = &self.articulated {
+            a.derive_pullback(theta, c_bar, &self.layout, &mut theta_bar);
         }
         if let Some(wanted) = &self.wanted {
             let unwanted =

@@ -1,6 +1,7 @@
 //! Dynamics: the compiled constants, the step and its derivatives, rollouts and adjoints.
 #![warn(missing_docs)]
 
+mod articulated;
 mod check;
 mod constants;
 pub mod contact;
@@ -17,6 +18,7 @@ mod step;
 mod system;
 mod wanted;
 
+pub use articulated::Articulated;
 pub use check::{LeafCheck, check};
 pub use constants::{Constants, Layout};
 pub use error::DynamicsError;

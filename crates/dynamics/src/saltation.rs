@@ -4,7 +4,6 @@ use costate_model::State;
 
 use crate::constants::Constants;
 use crate::contact::StepEnds;
-use crate::force::At;
 use crate::step::{InputAdjoints, StateAdjoint, StateTangents};
 use crate::system::{System, Workspace};
 
@@ -23,7 +22,7 @@ impl System {
         let Workspace { force, next, .. } = ws;
         self.advance(c, state, u_next, force, next);
         let step = self.step_ends(c, state, next);
-        let (n, len) = (self.dof(), self.layout.len);
+        let (n, len) = (self.soft_len(), self.layout.len);
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             let Some(onset) = force.onset() else { continue };
             for k in 0..tangents.columns {
@@ -55,13 +54,14 @@ impl System {
         let Workspace { force, next, .. } = ws;
         self.advance(c, state, u_next, force, next);
         let step = self.step_ends(c, state, next);
+        let soft = self.soft_len();
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             let Some(onset) = force.onset() else { continue };
             onset.jump_pullback(
                 &c.values[range.clone()],
                 step,
-                &adjoint.v,
-                &mut adjoint.q,
+                &adjoint.v[..soft],
+                &mut adjoint.q[..soft],
                 &mut inputs.c[range.clone()],
             );
         }
@@ -69,8 +69,8 @@ impl System {
 
     fn step_ends<'a>(&self, c: &'a Constants, state: &'a State, next: &'a State) -> StepEnds<'a> {
         StepEnds {
-            start: &state.q,
-            end: At { x: &next.q, v: &next.v, u: &[] },
+            start: self.soft_at(state, &[]).x,
+            end: self.soft_at(next, &[]),
             inverse_mass: &c.values[self.layout.inverse_mass.clone()],
         }
     }

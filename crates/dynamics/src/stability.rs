@@ -9,7 +9,7 @@ use costate_model::State;
 
 use crate::constants::Constants;
 use crate::error::DynamicsError;
-use crate::force::{At, Tangents};
+use crate::force::Tangents;
 use crate::system::{System, Workspace};
 
 /// Power iterations at most, and the relative change at which they stop.
@@ -44,7 +44,7 @@ impl System {
     /// vertex touched.
     pub fn stable_step(&self, c: &Constants, state: &State, u: &[f64]) -> StableStep {
         let mut ws = self.workspace();
-        let rest = State { time: state.time, q: state.q.clone(), v: vec![0.0; state.v.len()] };
+        let rest = State { v: vec![0.0; state.v.len()], ..state.clone() };
         let (k, by_k) = self.largest_rate(c, &rest, u, Part::Stiffness, &mut ws);
         let (d, by_d) = self.largest_rate(c, &rest, u, Part::Damping, &mut ws);
         let alpha =
@@ -99,12 +99,12 @@ impl System {
         part: Part,
         ws: &mut Workspace,
     ) -> (f64, String) {
-        let n = self.dof();
+        let n = self.soft_len();
         let w = &c.values[self.layout.inverse_mass.clone()];
         let mut z = start_vector(n);
         mask(&mut z, w);
         let zero = vec![0.0; n];
-        let at = At { x: &state.q, v: &state.v, u };
+        let at = self.soft_at(state, u);
         let mut image = vec![0.0; n];
         let (mut rate, mut settled) = (0.0f64, 0);
         let mut shares = vec![0.0; self.forces.len()];

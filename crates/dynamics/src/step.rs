@@ -29,19 +29,59 @@ pub struct StepInputs<'a> {
 pub struct StateTangents {
     /// How many columns.
     pub columns: usize,
-    /// Of the positions.
+    /// Of the positions, in their tangent space: an orientation has three numbers, a rotation in
+    /// the axes of the body.
     pub q: Vec<f64>,
     /// Of the velocities.
     pub v: Vec<f64>,
+    /// Of the activations.
+    pub act: Vec<f64>,
 }
 
 /// The adjoint of a state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateAdjoint {
-    /// Of the positions.
+    /// Of the positions, in their tangent space.
     pub q: Vec<f64>,
     /// Of the velocities.
     pub v: Vec<f64>,
+    /// Of the activations.
+    pub act: Vec<f64>,
+}
+
+impl StateTangents {
+    /// Makes all of them zero.
+    pub fn clear(&mut self) {
+        for part in [&mut self.q, &mut self.v, &mut self.act] {
+            part.fill(0.0);
+        }
+    }
+    /// Takes the numbers of others of the same size.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.q.copy_from_slice(&other.q);
+        self.v.copy_from_slice(&other.v);
+        self.act.copy_from_slice(&other.act);
+    }
+}
+
+impl StateAdjoint {
+    /// Makes it zero.
+    pub fn clear(&mut self) {
+        for part in [&mut self.q, &mut self.v, &mut self.act] {
+            part.fill(0.0);
+        }
+    }
+    /// Adds another.
+    pub fn add(&mut self, other: &Self) {
+        let parts = [(&mut self.q, &other.q), (&mut self.v, &other.v), (&mut self.act, &other.act)];
+        for (to, from) in parts {
+            to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        }
+    }
+    /// All its numbers.
+    pub fn iter(&self) -> impl Iterator<Item = f64> {
+        self.q.iter().chain(&self.v).chain(&self.act).copied()
+    }
 }
 
 /// Adjoints of what a run is a function of; a step adds to them.
@@ -72,8 +112,9 @@ impl System {
         let h = self.timestep();
         self.net_forces(c, state, u.now, ws);
         self.advance(c, state, u.next, &ws.force, next);
+        self.step_rigid(c, state, u.now, step, next, ws)?;
         next.time = (step + 1) as f64 * h;
-        match next.q.iter().position(|x| !x.is_finite()) {
+        match next.q[..self.soft_len()].iter().position(|x| !x.is_finite()) {
             None => Ok(()),
             Some(j) => Err(DynamicsError::Diverged {
                 step: step + 1,
@@ -93,13 +134,15 @@ impl System {
         next: &mut State,
     ) {
         let h = self.timestep();
+        let soft = self.soft_len();
         next.q.resize(state.q.len(), 0.0);
         next.v.resize(state.v.len(), 0.0);
         let g = &c.values[self.layout.gravity.clone()];
         let x0 = &c.values[self.layout.start_position.clone()];
         let inverse_mass = &c.values[self.layout.inverse_mass.clone()];
         let mass_damping = &c.values[self.layout.mass_damping.clone()];
-        let parts = next.q.chunks_mut(3 * VERTICES).zip(next.v.chunks_mut(3 * VERTICES));
+        let parts =
+            next.q[..soft].chunks_mut(3 * VERTICES).zip(next.v[..soft].chunks_mut(3 * VERTICES));
         self.each_part(parts, |first, (q, v)| {
             for (at, (q, v)) in q.chunks_exact_mut(3).zip(v.chunks_exact_mut(3)).enumerate() {
                 let i = first + at;
@@ -143,16 +186,22 @@ impl System {
 
     /// The element whose force is not finite at a state.
     fn fault(&self, c: &Constants, state: &State, u: &[f64]) -> Option<String> {
-        let at = At { x: &state.q, v: &state.v, u };
+        let at = self.soft_at(state, u);
         let mut forces = self.forces.iter().zip(&self.layout.forces);
         forces.find_map(|(force, range)| force.fault(&c.values[range.clone()], at))
+    }
+
+    /// What forces on vertices read of a state.
+    pub(crate) fn soft_at<'a>(&self, state: &'a State, u: &'a [f64]) -> At<'a> {
+        let soft = self.soft_len();
+        At { x: &state.q[..soft], v: &state.v[..soft], u }
     }
 
     /// All forces on the vertices at a state, N, into `ws.force`.
     pub(crate) fn net_forces(&self, c: &Constants, state: &State, u: &[f64], ws: &mut Workspace) {
         let Workspace { force: f, scratch, .. } = ws;
         f.fill(0.0);
-        let at = At { x: &state.q, v: &state.v, u };
+        let at = self.soft_at(state, u);
         for ((force, range), scratch) in
             self.forces.iter().zip(&self.layout.forces).zip(scratch.iter_mut())
         {
@@ -170,7 +219,41 @@ impl System {
 
     /// Tangent of [`step`](Self::step): from ẋ, ċ (`c_dot`, columns of the length of the
     /// constants, or empty for zero) and u̇ (columns, or empty) to ẋ⁺, in place of `tangents`.
+    ///
+    /// # Errors
+    /// As of [`step`](Self::step).
     pub fn step_pushforward(
+        &self,
+        c: &Constants,
+        state: &State,
+        u: StepInputs,
+        tangents: &mut StateTangents,
+        c_dot: &[f64],
+        u_dot: StepInputs,
+        ws: &mut Workspace,
+    ) -> Result<(), DynamicsError> {
+        self.step_rigid_pushforward(c, state, u, tangents, c_dot, u_dot, ws)?;
+        let (soft, n, columns) = (self.soft_len(), self.dof(), tangents.columns);
+        if soft == n {
+            self.step_soft_pushforward(c, state, u, tangents, c_dot, u_dot, ws);
+        } else if soft > 0 {
+            let part = |all: &[f64]| -> Vec<f64> {
+                (0..columns).flat_map(|k| &all[k * n..k * n + soft]).copied().collect()
+            };
+            let (q, v) = (part(&tangents.q), part(&tangents.v));
+            let mut own = StateTangents { columns, q, v, act: Vec::new() };
+            self.step_soft_pushforward(c, state, u, &mut own, c_dot, u_dot, ws);
+            for (all, own) in [(&mut tangents.q, &own.q), (&mut tangents.v, &own.v)] {
+                for (k, own) in own.chunks_exact(soft).enumerate() {
+                    all[k * n..k * n + soft].copy_from_slice(own);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of the tangent that belongs to vertices.
+    fn step_soft_pushforward(
         &self,
         c: &Constants,
         state: &State,
@@ -181,7 +264,7 @@ impl System {
         ws: &mut Workspace,
     ) {
         let h = self.timestep();
-        let (n, columns) = (self.dof(), tangents.columns);
+        let (n, columns) = (self.soft_len(), tangents.columns);
         // Forces matter to the tangent through the masses only, and to the jump term.
         let weighed =
             |column: &[f64]| column[self.layout.inverse_mass.clone()].iter().any(|&w| w != 0.0);
@@ -191,7 +274,7 @@ impl System {
         ws.tangent.clear();
         ws.tangent.resize(n * columns, 0.0);
         let mut f_dot = std::mem::take(&mut ws.tangent);
-        let at = At { x: &state.q, v: &state.v, u: u.now };
+        let at = self.soft_at(state, u.now);
         let mut local = Vec::new();
         for ((force, range), scratch) in
             self.forces.iter().zip(&self.layout.forces).zip(&mut ws.scratch)
@@ -258,6 +341,9 @@ impl System {
     }
 
     /// Adjoint of [`step`](Self::step): from x̄⁺ to x̄ in place, adding to c̄ and ū.
+    ///
+    /// # Errors
+    /// As of [`step`](Self::step).
     pub fn step_pullback(
         &self,
         c: &Constants,
@@ -266,7 +352,8 @@ impl System {
         adjoint: &mut StateAdjoint,
         inputs: &mut InputAdjoints,
         ws: &mut Workspace,
-    ) {
+    ) -> Result<(), DynamicsError> {
+        self.step_rigid_pullback(c, state, u, adjoint, inputs, ws)?;
         // Forces matter to the adjoint through the masses only, and to the jump term.
         let masses = self.wants_masses();
         if masses || self.model.options.saltation {
@@ -284,18 +371,20 @@ impl System {
                 }
             }
         }
-        let at = At { x: &state.q, v: &state.v, u: u.now };
+        let at = self.soft_at(state, u.now);
+        let soft = self.soft_len();
         for ((force, range), scratch) in
             self.forces.iter().zip(&self.layout.forces).zip(&mut ws.scratch)
         {
             let adjoints = Adjoints {
-                x: &mut adjoint.q,
-                v: &mut adjoint.v,
+                x: &mut adjoint.q[..soft],
+                v: &mut adjoint.v[..soft],
                 u: &mut inputs.now,
                 c: &mut inputs.c[range.clone()],
             };
             force.pullback(&c.values[range.clone()], at, &ws.lambda, adjoints, scratch);
         }
+        Ok(())
     }
 
     /// Adjoint of [`advance`](Self::advance): the adjoint of the forces into `ws.lambda`.
@@ -334,8 +423,9 @@ impl System {
         }
         let mass_damping = &c.values[layout.mass_damping.clone()];
         let force = &ws.force;
-        let parts = (adjoint.q.chunks_mut(3 * VERTICES))
-            .zip(adjoint.v.chunks_mut(3 * VERTICES))
+        let soft = self.soft_len();
+        let parts = (adjoint.q[..soft].chunks_mut(3 * VERTICES))
+            .zip(adjoint.v[..soft].chunks_mut(3 * VERTICES))
             .zip(ws.lambda.chunks_mut(3 * VERTICES))
             .zip(inputs.c[layout.inverse_mass.clone()].chunks_mut(VERTICES));
         self.each_part(parts, |first, (((q, v), lambda), w_bar)| {

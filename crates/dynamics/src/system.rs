@@ -2,6 +2,7 @@
 
 use costate_model::{InputChannel, Model, State};
 
+use crate::articulated::{Articulated, RigidScratch};
 use crate::constants::{Constants, Layout};
 use crate::error::DynamicsError;
 use crate::force::{Force, Scratch};
@@ -32,6 +33,7 @@ pub(crate) struct LoadInput {
 pub struct System {
     pub(crate) model: Model,
     pub(crate) forces: Vec<Box<dyn Force>>,
+    pub(crate) articulated: Option<Articulated>,
     pub(crate) layout: Layout,
     pub(crate) motion: Vec<Motion>,
     /// Soft body of each vertex.
@@ -50,6 +52,7 @@ pub struct Workspace {
     pub(crate) lambda: Vec<f64>,
     /// Tangents of forces, in columns.
     pub(crate) tangent: Vec<f64>,
+    pub(crate) rigid: Option<Box<RigidScratch>>,
     /// The state after the step; only the saltation option fills it.
     pub(crate) next: State,
 }
@@ -71,8 +74,10 @@ impl System {
         let vertices = model.vertex_count();
         let mut forces = soft::forces(model, registry)?;
         forces.extend(crate::contact::forces(model)?);
-        let layout =
-            Layout::new(vertices, model.soft.len(), forces.iter().map(|f| f.constants_len()));
+        let articulated = Articulated::new(model)?;
+        let sizes = articulated.as_ref().map(Articulated::sizes).unwrap_or_default();
+        let lengths = forces.iter().map(|f| f.constants_len());
+        let layout = Layout::new(vertices, model.soft.len(), lengths, sizes);
         let channels = model.inputs();
         let mut starts = std::collections::HashMap::new();
         let mut input_len = 0;
@@ -105,6 +110,7 @@ impl System {
         Ok(Self {
             model: model.clone(),
             forces,
+            articulated,
             layout,
             motion,
             body_of,
@@ -130,9 +136,50 @@ impl System {
         self.motion.len()
     }
 
-    /// Number of position coordinates (and of velocities).
+    /// Number of degrees of freedom: of velocities, and of tangents of positions.
     pub fn dof(&self) -> usize {
+        self.soft_len() + self.articulated.as_ref().map_or(0, |a| a.tree().nv)
+    }
+
+    /// Number of position coordinates, with four for an orientation.
+    pub fn position_len(&self) -> usize {
+        self.soft_len() + self.articulated.as_ref().map_or(0, |a| a.tree().nq)
+    }
+
+    /// Number of activations.
+    pub fn activation_len(&self) -> usize {
+        self.articulated.as_ref().map_or(0, |a| a.tree().na)
+    }
+
+    /// Number of coordinates of soft vertices, which come first.
+    pub(crate) fn soft_len(&self) -> usize {
         3 * self.motion.len()
+    }
+
+    /// Tangents of a state, zero.
+    pub fn zero_tangents(&self, columns: usize) -> StateTangents {
+        let zero = |n: usize| vec![0.0; n * columns];
+        let (q, v) = (zero(self.dof()), zero(self.dof()));
+        StateTangents { columns, q, v, act: zero(self.activation_len()) }
+    }
+
+    /// The adjoint of a state, zero.
+    pub fn zero_adjoint(&self) -> StateAdjoint {
+        let (q, v) = (vec![0.0; self.dof()], vec![0.0; self.dof()]);
+        StateAdjoint { q, v, act: vec![0.0; self.activation_len()] }
+    }
+
+    /// The articulated bodies, if there are any.
+    pub fn articulated(&self) -> Option<&Articulated> {
+        self.articulated.as_ref()
+    }
+
+    /// What degree of freedom `j` moves, for messages.
+    pub fn coordinate_name(&self, j: usize) -> String {
+        match &self.articulated {
+            Some(a) if j >= self.soft_len() => a.dof_name(&self.model, j - self.soft_len()),
+            _ => self.vertex_name(j / 3),
+        }
     }
 
     /// Where each constant lies.
@@ -164,9 +211,10 @@ impl System {
     pub fn workspace(&self) -> Workspace {
         Workspace {
             scratch: self.forces.iter().map(|f| f.scratch()).collect(),
-            force: vec![0.0; self.dof()],
-            lambda: vec![0.0; self.dof()],
+            force: vec![0.0; self.soft_len()],
+            lambda: vec![0.0; self.soft_len()],
             tangent: Vec::new(),
+            rigid: self.articulated.as_ref().map(|a| Box::new(a.scratch())),
             next: State::default(),
         }
     }
@@ -181,23 +229,40 @@ impl System {
                 }
             }
         }
-        State { time: 0.0, q, v: c.values[self.layout.start_velocity.clone()].to_vec() }
+        let mut v = c.values[self.layout.start_velocity.clone()].to_vec();
+        let [qpos, qvel, act] = self.layout.rigid_start.clone().map(|range| &c.values[range]);
+        q.extend_from_slice(qpos);
+        v.extend_from_slice(qvel);
+        State { time: 0.0, q, v, act: act.to_vec() }
     }
 
     /// Tangent of [`initial_state`](Self::initial_state), added to `tangents`; `c_dot` and
     /// `u_dot` are columns, or empty for zero.
-    pub fn start_pushforward(&self, c_dot: &[f64], u_dot: &[f64], tangents: &mut StateTangents) {
-        let n = self.dof();
+    pub fn start_pushforward(
+        &self,
+        c: &Constants,
+        c_dot: &[f64],
+        u_dot: &[f64],
+        tangents: &mut StateTangents,
+    ) {
+        let (n, na, soft) = (self.dof(), self.activation_len(), self.soft_len());
         for k in 0..tangents.columns {
             let (q, v) = (k * n..(k + 1) * n, k * n..(k + 1) * n);
             let (q, v) = (&mut tangents.q[q], &mut tangents.v[v]);
+            let act = &mut tangents.act[k * na..(k + 1) * na];
             if !c_dot.is_empty() {
                 let c_dot = &c_dot[k * self.layout.len..(k + 1) * self.layout.len];
                 let x0 = &c_dot[self.layout.start_position.clone()];
                 let v0 = &c_dot[self.layout.start_velocity.clone()];
-                for j in 0..n {
+                for j in 0..soft {
                     q[j] += x0[j];
                     v[j] += v0[j];
+                }
+                if let Some(a) = &self.articulated {
+                    let start = self.layout.rigid_start.clone();
+                    let qpos = &c.values[start[0].clone()];
+                    let dots = start.map(|range| &c_dot[range]);
+                    a.start_pushforward(qpos, dots, [&mut q[soft..], &mut v[soft..], act]);
                 }
             }
             if !u_dot.is_empty() {
@@ -213,10 +278,29 @@ impl System {
         }
     }
 
-    /// The part of the adjoint of [`initial_state`](Self::initial_state) that belongs to the
-    /// inputs, added to `u_bar`; its part in the constants is the adjoint itself, at
-    /// [`Layout::start_position`] and [`Layout::start_velocity`].
-    pub fn start_pullback(&self, adjoint: &StateAdjoint, u_bar: &mut [f64]) {
+    /// Adjoint of [`initial_state`](Self::initial_state), added to those of the constants and
+    /// of the inputs.
+    pub fn start_pullback(
+        &self,
+        c: &Constants,
+        adjoint: &StateAdjoint,
+        c_bar: &mut [f64],
+        u_bar: &mut [f64],
+    ) {
+        let soft = self.soft_len();
+        let parts = [
+            (self.layout.start_position.clone(), &adjoint.q),
+            (self.layout.start_velocity.clone(), &adjoint.v),
+        ];
+        for (range, bar) in parts {
+            c_bar[range].iter_mut().zip(&bar[..soft]).for_each(|(a, b)| *a += b);
+        }
+        if let Some(a) = &self.articulated {
+            let start = &self.layout.rigid_start;
+            let qpos = &c.values[start[0].clone()];
+            let bars = [&adjoint.q[soft..], &adjoint.v[soft..], &adjoint.act];
+            a.start_pullback(qpos, bars, start, c_bar);
+        }
         for (i, motion) in self.motion.iter().enumerate() {
             if let Motion::Path(input) = *motion {
                 for a in 0..3 {
@@ -239,6 +323,9 @@ impl System {
             format!("start of {}", self.vertex_name((i - l.start_position.start) / 3))
         } else if l.start_velocity.contains(&i) {
             format!("start velocity of {}", self.vertex_name((i - l.start_velocity.start) / 3))
+        } else if l.rigid.contains(&i) || l.rigid_start.iter().any(|r| r.contains(&i)) {
+            let a = self.articulated.as_ref();
+            a.map_or("a constant".into(), |a| a.constant_name(&self.model, l, i))
         } else {
             let force = l.forces.iter().position(|r| r.contains(&i));
             force.map_or("a constant".into(), |f| {

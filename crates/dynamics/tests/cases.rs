@@ -83,7 +83,7 @@ fn case_r07_accumulated_jacobian_of_an_oscillator() {
     let start = system.initial_state(&constants, &[0.0; 3]);
     let inputs = Inputs::default();
     let run = Run { initial: Some(&start), ..Run::new(&system, &constants, &inputs) };
-    let mut initial = StateTangents { columns: 2, q: vec![0.0; 12], v: vec![0.0; 12] };
+    let mut initial = system.zero_tangents(2);
     initial.q[0] = 1.0;
     initial.v[6] = 1.0;
     let seeds = Seeds { columns: 2, initial: Some(initial), ..Seeds::default() };

@@ -8,6 +8,7 @@
 mod error;
 pub mod mesh;
 mod mjcf;
+mod model_file;
 pub mod scene;
 pub mod table;
 pub mod text;
@@ -16,4 +17,5 @@ mod write;
 
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use mjcf::{parse_mjcf, read_mjcf};
+pub use model_file::ModelFile;
 pub use write::write_atomically;

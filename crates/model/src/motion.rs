@@ -3,15 +3,19 @@
 /// The state of a system at one time.
 ///
 /// `q` and `v` hold the soft vertices first: positions and velocities as x, y, z per vertex in
-/// the order of bodies and their vertices.
+/// the order of bodies and their vertices. Behind them come the coordinates `qpos` and velocities
+/// `qvel` of an articulation's joints, in their order; an orientation is a unit quaternion in `q` and
+/// an angular velocity in the body's axes in `v`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// Time, s.
     pub time: f64,
-    /// Positions, m.
+    /// Positions, m or rad.
     pub q: Vec<f64>,
-    /// Velocities, m/s.
+    /// Velocities, m/s or rad/s.
     pub v: Vec<f64>,
+    /// Activations of actuators with dynamics of their own.
+    pub act: Vec<f64>,
 }
 
 /// States at successive times.

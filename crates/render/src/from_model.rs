@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn states_are_joined_by_straight_lines() {
-        let state = |time, q: f64| State { time, q: vec![q], v: vec![0.0] };
+        let state = |time, q: f64| State { time, q: vec![q], v: vec![0.0], act: Vec::new() };
         let states = [state(0.0, 1.0), state(2.0, 5.0)];
         assert_eq!(between(&states, 0.5), [2.0]);
         assert_eq!(between(&states, -1.0), [1.0]);

@@ -53,7 +53,7 @@ fn falling(steps: usize) -> Trajectory {
         for z in q.iter_mut().skip(2).step_by(3).take(6) {
             *z -= 0.4 * time;
         }
-        State { time, v: vec![0.0; q.len()], q }
+        State { time, v: vec![0.0; q.len()], q, act: Vec::new() }
     };
     Trajectory { states: (0..steps).map(state).collect() }
 }

@@ -15,7 +15,7 @@ pub fn run(
     output: &mut Output,
     interrupt: &AtomicBool,
 ) -> Result<u8, Failure> {
-    let experiment = Experiment::read(&args.experiment)?;
+    let experiment = Experiment::read_allowing(&args.experiment, &args.allow.allow)?;
     let result = super::result(&args.result)?;
     let fits = evaluate(&experiment, &result, Some(interrupt))
         .map_err(|e| Failure::from(e).in_file(&args.result))?;

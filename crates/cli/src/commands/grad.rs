@@ -14,7 +14,7 @@ use crate::table;
 /// Prints cost and gradient at the start.
 pub fn run(args: &GradArgs, output: &mut Output, interrupt: &AtomicBool) -> Result<u8, Failure> {
     let begin = Instant::now();
-    let experiment = Experiment::read(&args.experiment)?;
+    let experiment = Experiment::read_allowing(&args.experiment, &args.allow.allow)?;
     let read_s = begin.elapsed().as_secs_f64();
     let found = gradient(&experiment, Some(interrupt))?;
     let setup_s = read_s + found.setup_s;

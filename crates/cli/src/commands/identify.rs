@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use costate::formats::scene::Scene;
+use costate::formats::ModelFile;
 use costate::identify::least_squares::Status;
 use costate::identify::{
     Experiment, Identification, IdentifyOptions, Progress, RESULT_FILE, SignalFit, fitted_model,
@@ -24,7 +24,7 @@ pub fn run(
     output: &mut Output,
     interrupt: &AtomicBool,
 ) -> Result<u8, Failure> {
-    let mut experiment = Experiment::read(&args.experiment)?;
+    let mut experiment = Experiment::read_allowing(&args.experiment, &args.allow.allow)?;
     if let Some(most) = args.max_iterations {
         experiment.method.max_iterations = most;
     }
@@ -151,7 +151,7 @@ fn write_model(
     let Some(path) = &experiment.scene else {
         return Err(Failure::refused("no_scene", "the experiment has no scene file to rewrite"));
     };
-    let scene = Scene::read(path)?;
+    let scene = ModelFile::read(path, &experiment.allow)?;
     scene.write_with_values(&fitted_model(experiment, result)?, target)?;
     Ok(())
 }

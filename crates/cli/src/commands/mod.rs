@@ -11,15 +11,15 @@ pub mod simulate;
 
 use std::path::Path;
 
-use costate::formats::scene::Scene;
+use costate::formats::ModelFile;
 use costate::identify::{Identification, RESULT_FILE};
 
 use crate::args::SetArgs;
 use crate::failure::Failure;
 
 /// Reads a scene and applies `--set`.
-pub fn scene(path: &Path, set: &SetArgs) -> Result<Scene, Failure> {
-    let mut scene = Scene::read(path)?;
+pub fn scene(path: &Path, set: &SetArgs) -> Result<ModelFile, Failure> {
+    let mut scene = ModelFile::read(path, &set.allow.allow)?;
     for change in &set.set {
         let wrong = |what: &str| {
             Failure::refused("bad_argument", format!("--set {change}: {what}; give PATH=VALUE"))

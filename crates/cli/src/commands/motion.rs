@@ -9,18 +9,39 @@ use costate::model::{Model, State, Trajectory};
 
 use crate::failure::Failure;
 
-/// Names of the columns: time, then position and velocity of every vertex.
-fn names(model: &Model) -> Vec<String> {
-    let mut names = vec!["t".to_string()];
-    for part in ["", "v"] {
-        for body in &model.soft {
-            for i in 0..body.vertex_count {
-                names.extend(["x", "y", "z"].map(|c| format!("soft.{}.{i}.{part}{c}", body.name)));
-            }
+/// Names of the columns: positions, velocities and activations, in the order of the state.
+fn names(model: &Model) -> [Vec<String>; 3] {
+    let vertices = |part: &str| -> Vec<String> {
+        let of =
+            |name: &str, i: usize| ["x", "y", "z"].map(|c| format!("soft.{name}.{i}.{part}{c}"));
+        let bodies = model.soft.iter();
+        bodies.flat_map(|b| (0..b.vertex_count).flat_map(|i| of(&b.name, i))).collect()
+    };
+    let [mut q, mut v, mut act] = [vertices(""), vertices("v"), Vec::new()];
+    let numbered = |path: String, n: usize| -> Vec<String> {
+        if n == 1 { vec![path] } else { (0..n).map(|i| format!("{path}.{i}")).collect() }
+    };
+    if let Some(a) = &model.articulation {
+        for joint in &a.joints {
+            q.extend(numbered(format!("joint.{}.qpos", joint.name), joint.kind.nq()));
+            v.extend(numbered(format!("joint.{}.qvel", joint.name), joint.kind.nv()));
+        }
+        for actuator in &a.actuators {
+            act.extend(numbered(
+                format!("actuator.{}.act", actuator.name),
+                actuator.law.activations(),
+            ));
         }
     }
-    names
+    [q, v, act]
 }
+
+/// The part of a state that [`names`] lists at a place.
+fn part(state: &State, i: usize) -> &Vec<f64> {
+    [&state.q, &state.v, &state.act][i]
+}
+
+const PARTS: [&str; 3] = ["q", "v", "act"];
 
 /// How a motion is written.
 pub enum Format {
@@ -53,31 +74,32 @@ pub fn write(path: &Path, model: &Model, trajectory: &Trajectory) -> Result<(), 
     let times: Vec<f64> = states.iter().map(|s| s.time).collect();
     match format(path)? {
         Format::Npz => {
-            let n = states.first().map_or(0, |s| s.q.len());
-            let flat = |part: fn(&State) -> &Vec<f64>| -> Vec<f64> {
-                states.iter().flat_map(|s| part(s).iter().copied()).collect()
-            };
-            let (q, v) = (flat(|s| &s.q), flat(|s| &s.v));
-            let shape = [states.len(), n];
-            let arrays = [
-                NamedArray { name: "t", shape: &shape[..1], values: &times },
-                NamedArray { name: "q", shape: &shape, values: &q },
-                NamedArray { name: "v", shape: &shape, values: &v },
-            ];
+            let flat = [0, 1, 2].map(|i| -> Vec<f64> {
+                states.iter().flat_map(|s| part(s, i).iter().copied()).collect()
+            });
+            let shapes =
+                [0, 1, 2].map(|i| [states.len(), states.first().map_or(0, |s| part(s, i).len())]);
+            let count = [states.len()];
+            let mut arrays = vec![NamedArray { name: "t", shape: &count, values: &times }];
+            for i in 0..3 {
+                // Only articulated bodies have activations.
+                if i < 2 || shapes[i][1] > 0 {
+                    arrays.push(NamedArray { name: PARTS[i], shape: &shapes[i], values: &flat[i] });
+                }
+            }
             Ok(write_npz(path, &arrays)?)
         }
         Format::Vtk => write_series(path, model, states),
         Format::Csv => {
             let names = names(model);
             let mut columns: Vec<Vec<f64>> = vec![times];
-            for part in [0, 1] {
-                let n = states.first().map_or(0, |s| s.q.len());
-                columns.extend((0..n).map(|j| {
-                    states.iter().map(|s| if part == 0 { s.q[j] } else { s.v[j] }).collect()
-                }));
+            for (i, names) in names.iter().enumerate() {
+                let column = |j: usize| states.iter().map(|s| part(s, i)[j]).collect();
+                columns.extend((0..names.len()).map(column));
             }
+            let names = std::iter::once("t").chain(names.iter().flatten().map(String::as_str));
             let columns: Vec<(&str, &[f64])> =
-                names.iter().map(String::as_str).zip(columns.iter().map(Vec::as_slice)).collect();
+                names.zip(columns.iter().map(Vec::as_slice)).collect();
             Ok(write_csv(path, &columns)?)
         }
     }
@@ -124,30 +146,26 @@ fn write_series(path: &Path, model: &Model, states: &[State]) -> Result<(), Fail
 /// The last state of a motion file, to start from.
 pub fn last_state(path: &Path, system: &System) -> Result<State, Failure> {
     let table = Table::read(path)?;
-    let n = system.dof();
+    let names = names(system.model());
+    let expected = 1 + names.iter().map(Vec::len).sum::<usize>();
     let last = table
         .rows()
         .checked_sub(1)
         .ok_or_else(|| Failure::refused("bad_input", "the file holds no state").in_file(path))?;
     let found = table.names().count();
-    if found != 1 + 2 * n {
+    if found != expected {
         let message = format!(
-            "it is the motion of another scene: {found} columns where {} vertices take {}",
-            system.vertex_count(),
-            1 + 2 * n
+            "it is the motion of another scene: {found} columns where this one has {expected}"
         );
         return Err(Failure::refused("wrong_length", message).in_file(path));
     }
-    let csv = names(system.model());
-    let from_csv = table.names().any(|name| csv.get(1).is_some_and(|first| first == name));
-    let read = |part: usize| -> Result<Vec<f64>, Failure> {
-        (0..n)
-            .map(|j| {
-                let name = if from_csv {
-                    csv[1 + part * n + j].clone()
-                } else {
-                    format!("{}[{j}]", ["q", "v"][part])
-                };
+    let from_csv = table.names().any(|name| names[0].first().is_some_and(|first| first == name));
+    let read = |i: usize| -> Result<Vec<f64>, Failure> {
+        names[i]
+            .iter()
+            .enumerate()
+            .map(|(j, name)| {
+                let name = if from_csv { name.clone() } else { format!("{}[{j}]", PARTS[i]) };
                 let value = table.column(&name)?.values[last];
                 if value.is_finite() {
                     Ok(value)
@@ -158,5 +176,5 @@ pub fn last_state(path: &Path, system: &System) -> Result<State, Failure> {
             })
             .collect()
     };
-    Ok(State { time: 0.0, q: read(0)?, v: read(1)? })
+    Ok(State { time: 0.0, q: read(0)?, v: read(1)?, act: read(2)? })
 }

@@ -65,13 +65,14 @@ pub fn run(
     let steps = (duration / h).round() as usize;
     let stride = ((args.every / h).round() as usize).max(1);
     let states = (steps / stride + 2) as f64;
-    let bytes = states * 16.0 * system.dof() as f64;
+    let numbers = system.position_len() + system.dof() + system.activation_len();
+    let bytes = states * 8.0 * numbers as f64;
     if bytes > MOST_BYTES {
         let message = format!(
-            "{} states of {} vertices take {:.1} GB, more than the {:.0} GB that a motion may; \
+            "{} states of {} degrees of freedom take {:.1} GB, more than the {:.0} GB that a motion may; \
              keep fewer of them with a larger --every",
             number(states),
-            system.vertex_count(),
+            system.dof(),
             bytes / 1e9,
             MOST_BYTES / 1e9
         );
@@ -97,13 +98,18 @@ pub fn run(
         }
         Err(error) => return Err(Failure::from(error).in_file(&args.scene)),
     };
-    output.note(format!(
-        "{} vertices, {steps} steps of {} s (largest stable step about {} s, set by {})",
-        system.vertex_count(),
-        number(h),
-        number(stable.bound),
-        stable.limited_by
-    ));
+    for thing in &scene.left_out {
+        output.warn(thing.clone());
+    }
+    let mut size = format!("{} degrees of freedom, {steps} steps of {} s", system.dof(), number(h));
+    if system.vertex_count() > 0 {
+        size += &format!(
+            " (largest stable step about {} s, set by {})",
+            number(stable.bound),
+            stable.limited_by
+        );
+    }
+    output.note(size);
     let clock = std::time::Instant::now();
     let mut contacts = ContactMonitor::new(&system);
     let (mut made, mut told) = (0usize, clock);

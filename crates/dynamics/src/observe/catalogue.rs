@@ -9,6 +9,7 @@ use super::contact_force::ContactForce;
 use super::distance::Distance;
 use super::energy::Energy;
 use super::frame::Kind;
+use super::joint::{JointPosition, JointVelocity};
 use super::kinematic::{Position, Velocity};
 use super::local::Observable;
 use super::orientation::Orientation;
@@ -53,6 +54,12 @@ impl Compiler<'_> {
                     invalid("orientation", "its three points lie on one line at rest")
                 })?;
                 (Box::new(Relation { points, shape }), Kind::Orientation)
+            }
+            Observation::JointPosition { joint, slide } => {
+                (Box::new(JointPosition(self.joint(joint, *slide)?)), Kind::Invariant)
+            }
+            Observation::JointVelocity { joint, slide } => {
+                (Box::new(JointVelocity(self.joint(joint, *slide)?)), Kind::Invariant)
             }
             Observation::Energy => (Box::new(Energy), Kind::Invariant),
             Observation::ContactForce { geom, body, region } => {

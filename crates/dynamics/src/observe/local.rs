@@ -31,6 +31,26 @@ impl Moment<'_> {
         vec3(&self.at.start.v, vertex) * w[0] + vec3(&self.at.end.v, vertex) * w[1]
     }
 
+    fn mix_dof(&self, w: &[f64; 2], dof: u32) -> f64 {
+        self.at.start.v[dof as usize] * w[0] + self.at.end.v[dof as usize] * w[1]
+    }
+
+    fn mix_coordinate(&self, w: &[f64; 4], dof: u32) -> f64 {
+        let (v, q) = (dof as usize, self.at.system.coordinate_of(dof as usize));
+        let (start, end) = (self.at.start, self.at.end);
+        start.q[q] * w[0] + start.v[v] * w[1] + end.q[q] * w[2] + end.v[v] * w[3]
+    }
+
+    /// Position of a slide or hinge with this degree of freedom.
+    pub fn joint_q(&self, dof: u32) -> f64 {
+        self.mix_coordinate(&self.blend.x, dof)
+    }
+
+    /// Velocity of a degree of freedom.
+    pub fn joint_v(&self, dof: u32) -> f64 {
+        self.mix_dof(&self.blend.v, dof)
+    }
+
     /// Position of a vertex.
     pub fn x(&self, vertex: u32) -> Vec3<f64> {
         self.mix_x(&self.blend.x, vertex)
@@ -55,6 +75,10 @@ pub(super) struct Local {
     pub v_weights: Vec<(u32, f64)>,
     pub x: Vec<(u32, Block)>,
     pub v: Vec<(u32, Block)>,
+    /// By degrees of freedom of joints, counted among all: by their positions.
+    pub joint_q: Vec<(u32, [f64; 3])>,
+    /// By their velocities.
+    pub joint_v: Vec<(u32, [f64; 3])>,
     /// By constants.
     pub c: Vec<(u32, [f64; 3])>,
     /// By the inputs.
@@ -81,6 +105,8 @@ impl Local {
         self.v_weights.clear();
         self.x.clear();
         self.v.clear();
+        self.joint_q.clear();
+        self.joint_v.clear();
         self.c.clear();
         self.u.clear();
         self.p.clear();
@@ -90,6 +116,7 @@ impl Local {
         &self,
         x: impl Fn(u32) -> Vec3<f64>,
         v: impl Fn(u32) -> Vec3<f64>,
+        joint: [&dyn Fn(u32) -> f64; 2],
         c: impl Fn(u32) -> f64,
         u: impl Fn(u32) -> f64,
         p: impl Fn(u32) -> f64,
@@ -106,6 +133,11 @@ impl Local {
         }
         for (i, m) in &self.v {
             sum += apply(m, v(*i));
+        }
+        for (slopes, of) in [&self.joint_q, &self.joint_v].into_iter().zip(joint) {
+            for &(i, slope) in slopes {
+                sum += Vec3::from_array(slope) * of(i);
+            }
         }
         for &(i, slope) in &self.c {
             sum += Vec3::from_array(slope) * c(i);
@@ -124,7 +156,9 @@ impl Local {
         let blend = &at.blend;
         let x = |i| at.mix_x(&blend.x_rate, i);
         let v = |i| at.mix_v(&blend.v_rate, i);
-        self.sum(x, v, |_| 0.0, |_| 0.0, |_| 0.0)
+        let joint_q = |i| at.mix_coordinate(&blend.x_rate, i);
+        let joint_v = |i| at.mix_dof(&blend.v_rate, i);
+        self.sum(x, v, [&joint_q, &joint_v], |_| 0.0, |_| 0.0, |_| 0.0)
     }
 
     /// Tangent along column `k`.
@@ -144,7 +178,12 @@ impl Local {
         let c = |i| pick(tangents.c, at.at.c.values.len(), i);
         let u = |i| pick(tangents.u, at.at.u.now.len(), i);
         let p = |i| pick(tangents.p, at.at.p.len(), i);
-        self.sum(x, v, c, u, p)
+        let joint_q = |i: u32| {
+            let i = i as usize;
+            q0[i] * bx[0] + v0[i] * bx[1] + q1[i] * bx[2] + v1[i] * bx[3]
+        };
+        let joint_v = |i: u32| v0[i as usize] * bv[0] + v1[i as usize] * bv[1];
+        self.sum(x, v, [&joint_q, &joint_v], c, u, p)
     }
 
     /// Adds the adjoints of `g · value`.
@@ -161,6 +200,18 @@ impl Local {
         }
         for (i, m) in &self.v {
             pull_v(bv, adjoints, *i, apply_transposed(m, g));
+        }
+        for &(i, slope) in &self.joint_q {
+            let (i, g) = (i as usize, Vec3::from_array(slope).dot(g));
+            adjoints.start.q[i] += g * bx[0];
+            adjoints.start.v[i] += g * bx[1];
+            adjoints.end.q[i] += g * bx[2];
+            adjoints.end.v[i] += g * bx[3];
+        }
+        for &(i, slope) in &self.joint_v {
+            let (i, g) = (i as usize, Vec3::from_array(slope).dot(g));
+            adjoints.start.v[i] += g * bv[0];
+            adjoints.end.v[i] += g * bv[1];
         }
         for &(i, slope) in &self.c {
             adjoints.c[i as usize] += Vec3::from_array(slope).dot(g);
@@ -190,6 +241,8 @@ impl Local {
         self.x.extend(inner.x.iter().map(|(i, b)| (*i, times(b))));
         self.v.extend(inner.v.iter().map(|(i, b)| (*i, times(b))));
         let slope = |s: &[f64; 3]| apply(m, Vec3::from_array(*s)).to_array();
+        self.joint_q.extend(inner.joint_q.iter().map(|(i, s)| (*i, slope(s))));
+        self.joint_v.extend(inner.joint_v.iter().map(|(i, s)| (*i, slope(s))));
         self.c.extend(inner.c.iter().map(|(i, s)| (*i, slope(s))));
         self.u.extend(inner.u.iter().map(|(i, s)| (*i, slope(s))));
         self.p.extend(inner.p.iter().map(|(i, s)| (*i, slope(s))));

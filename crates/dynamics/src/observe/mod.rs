@@ -16,6 +16,7 @@ mod distance;
 mod energy;
 mod frame;
 mod hermite;
+mod joint;
 mod kinematic;
 mod local;
 mod marker;

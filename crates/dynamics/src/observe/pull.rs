@@ -14,6 +14,7 @@ pub(super) fn state(at: &Moment) -> State {
         time: at.at.start.time,
         q: (0..n).flat_map(|i| at.x(i).to_array()).collect(),
         v: (0..n).flat_map(|i| at.v(i).to_array()).collect(),
+        act: Vec::new(),
     }
 }
 
@@ -28,7 +29,7 @@ pub(super) struct Rows {
 impl Rows {
     /// Zero.
     pub fn new(at: &Moment) -> Self {
-        let (n, nc) = (at.at.system.dof(), at.at.c.values.len());
+        let (n, nc) = (at.at.system.soft_len(), at.at.c.values.len());
         let zero = |n: usize| [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
         Self { x: zero(n), v: zero(n), c: zero(nc), u: zero(at.at.system.input_len()) }
     }
@@ -54,7 +55,7 @@ impl Rows {
     ) {
         let system = at.at.system;
         let here = At { x: &state.q, v: &state.v, u: at.at.u.now };
-        let mut lambda = vec![0.0; system.dof()];
+        let mut lambda = vec![0.0; system.soft_len()];
         for force in forces {
             let range = &system.layout().forces[force];
             let mut scratch = system.forces()[force].scratch();

@@ -76,6 +76,20 @@ pub enum Observation {
     /// Kinetic and gravitational energy of all vertices and the potential of every force that has
     /// one (elements, contact springs), J.
     Energy,
+    /// Position of a slide (m) or hinge (rad).
+    JointPosition {
+        /// Name of the joint.
+        joint: String,
+        /// Whether it is a slide.
+        slide: bool,
+    },
+    /// Velocity of a slide (m/s) or hinge (rad/s).
+    JointVelocity {
+        /// Name of the joint.
+        joint: String,
+        /// Whether it is a slide.
+        slide: bool,
+    },
     /// Net force of a geom on the vertices of a body or region, N: x, y, z.
     ContactForce {
         /// Name of the geom.
@@ -96,7 +110,12 @@ impl Observation {
             | Self::Acceleration(_)
             | Self::Orientation(..)
             | Self::ContactForce { .. } => 3,
-            Self::Distance(..) | Self::Angle(..) | Self::AxisAngle { .. } | Self::Energy => 1,
+            Self::Distance(..)
+            | Self::Angle(..)
+            | Self::AxisAngle { .. }
+            | Self::Energy
+            | Self::JointPosition { .. }
+            | Self::JointVelocity { .. } => 1,
         }
     }
 
@@ -107,6 +126,20 @@ impl Observation {
             Self::Velocity(_) => "m/s",
             Self::Acceleration(_) => "m/s^2",
             Self::Angle(..) | Self::AxisAngle { .. } | Self::Orientation(..) => "rad",
+            Self::JointPosition { slide, .. } => {
+                if *slide {
+                    "m"
+                } else {
+                    "rad"
+                }
+            }
+            Self::JointVelocity { slide, .. } => {
+                if *slide {
+                    "m/s"
+                } else {
+                    "rad/s"
+                }
+            }
             Self::Energy => "J",
             Self::ContactForce { .. } => "N",
         }

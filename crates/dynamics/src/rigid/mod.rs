@@ -25,7 +25,7 @@ mod error;
 mod evaluation;
 mod forward;
 mod inertia;
-mod integrate;
+pub(crate) mod integrate;
 pub mod inverse;
 mod kinematics;
 mod metric;

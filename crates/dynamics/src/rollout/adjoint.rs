@@ -112,7 +112,9 @@ impl Run<'_> {
         options: &AdjointOptions,
     ) -> Result<Recorded, DynamicsError> {
         let steps = observer.steps();
-        let bytes = 2 * self.system.dof() * size_of::<f64>() + size_of::<State>();
+        let system = self.system;
+        let numbers = system.position_len() + system.dof() + system.activation_len();
+        let bytes = numbers * size_of::<f64>() + size_of::<State>();
         let plan = plan(options.policy, steps, bytes, options.budget)?;
         let store_all = plan.capacity > steps;
         let ws = &mut self.system.workspace();
@@ -160,13 +162,12 @@ impl Run<'_> {
             return Err(DynamicsError::Invalid("the loss or its cotangent is not finite".into()));
         }
         let steps = observer.steps();
-        let n = self.system.dof();
         let store_all = recorded.capacity > steps;
         let ws = &mut self.system.workspace();
         let mut stack = recorded.stack.clone();
         // What is stored of the whole run is read in place.
         let mut segment: Vec<State> = Vec::new();
-        let zero = StateAdjoint { q: vec![0.0; n], v: vec![0.0; n] };
+        let zero = self.system.zero_adjoint();
         let m = self.system.input_len();
         let mut sweep = Sweep {
             run: self,
@@ -257,15 +258,13 @@ impl Sweep<'_> {
     ) -> Result<(), DynamicsError> {
         let run = self.run;
         if self.detach.contains(&(step + 1)) {
-            self.adjoint.q.fill(0.0);
-            self.adjoint.v.fill(0.0);
+            self.adjoint.clear();
         }
         self.inputs.now.fill(0.0);
         self.inputs.next.fill(0.0);
         let reads = self.observer.reads(step);
         if reads {
-            self.at_start.q.fill(0.0);
-            self.at_start.v.fill(0.0);
+            self.at_start.clear();
             let adjoints = IntervalAdjoints {
                 start: &mut self.at_start,
                 end: &mut self.adjoint,
@@ -277,25 +276,22 @@ impl Sweep<'_> {
             self.observer.pullback(interval, self.y_bar, adjoints);
         }
         let (adjoint, inputs) = (&mut self.adjoint, &mut self.inputs);
-        run.system.step_pullback(run.constants, from, u, adjoint, inputs, ws);
+        run.system.step_pullback(run.constants, from, u, adjoint, inputs, ws)?;
         if reads {
-            add(&mut self.adjoint.q, &self.at_start.q);
-            add(&mut self.adjoint.v, &self.at_start.v);
+            self.adjoint.add(&self.at_start);
         }
         self.collect_inputs(step);
-        let sum: f64 = self.adjoint.q.iter().chain(&self.adjoint.v).sum();
-        if sum.is_finite() {
+        if self.adjoint.iter().sum::<f64>().is_finite() {
             return Ok(());
         }
-        let (q, v) = (&self.adjoint.q, &self.adjoint.v);
-        match (0..q.len()).find(|&j| !(q[j].is_finite() && v[j].is_finite())) {
-            None => Ok(()),
-            Some(j) => Err(DynamicsError::NonFiniteDerivative {
-                leaf: "the state".into(),
-                step,
-                element: run.system.vertex_name(j / 3),
-            }),
-        }
+        let StateAdjoint { q, v, act } = &self.adjoint;
+        let at = (0..q.len()).find(|&j| !(q[j].is_finite() && v[j].is_finite()));
+        let element = match at {
+            Some(j) => run.system.coordinate_name(j),
+            None if act.iter().all(|a| a.is_finite()) => return Ok(()),
+            None => "an activation".into(),
+        };
+        Err(DynamicsError::NonFiniteDerivative { leaf: "the state".into(), step, element })
     }
 
     /// Adds the adjoints of this step's inputs to those of the samples they are made of.
@@ -314,15 +310,12 @@ impl Sweep<'_> {
     ) -> Result<Gradient, DynamicsError> {
         let system = self.run.system;
         if self.detach.contains(&0) {
-            self.adjoint.q.fill(0.0);
-            self.adjoint.v.fill(0.0);
+            self.adjoint.clear();
         }
         if self.run.initial.is_none() {
-            let layout = system.layout();
-            add(&mut self.inputs.c[layout.start_position.clone()], &self.adjoint.q);
-            add(&mut self.inputs.c[layout.start_velocity.clone()], &self.adjoint.v);
             let mut at_zero = vec![0.0; system.input_len()];
-            system.start_pullback(&self.adjoint, &mut at_zero);
+            let c = self.run.constants;
+            system.start_pullback(c, &self.adjoint, &mut self.inputs.c, &mut at_zero);
             collect(self.run, &mut self.signals, [(0.0, at_zero.as_slice())]);
         }
         if let Some(i) = self.inputs.c.iter().position(|b| !b.is_finite()) {
@@ -358,11 +351,5 @@ fn collect<const N: usize>(run: &Run, signals: &mut [Vec<f64>], ends: [(f64, &[f
             }
         }
         offset += channel.size;
-    }
-}
-
-fn add(to: &mut [f64], from: &[f64]) {
-    for (a, b) in to.iter_mut().zip(from) {
-        *a += b;
     }
 }

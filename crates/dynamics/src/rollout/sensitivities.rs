@@ -65,27 +65,24 @@ impl Run<'_> {
         let c_dot = moving.gather(&seeds.c, self.constants.values.len());
         let mut tangents = self.start_tangents(seeds, &moving, &c_dot, &u_dot.0);
         let mut before = tangents.clone();
-        let zero =
-            || StateTangents { columns, q: vec![0.0; n * columns], v: vec![0.0; n * columns] };
+        let zero = || system.zero_tangents(columns);
         let (mut start_tangents, mut end_tangents) = (zero(), zero());
         let (mut state, mut next) = (self.start(), State::default());
         for step in 0..steps {
             self.check_interrupt()?;
             if detach.contains(&step) {
-                tangents.q.fill(0.0);
-                tangents.v.fill(0.0);
+                tangents.clear();
             }
             let u = window.at(step);
             gather(&mut windows, step, &mut u_dot);
             let u_tangent = StepInputs { now: &u_dot.0, next: &u_dot.1 };
             let reads = observer.reads(step);
             if reads {
-                before.q.copy_from_slice(&tangents.q);
-                before.v.copy_from_slice(&tangents.v);
+                before.copy_from(&tangents);
             }
             system.step(self.constants, &state, u, step, &mut next, ws)?;
             let c = self.constants;
-            system.step_pushforward(c, &state, u, &mut tangents, &c_dot, u_tangent, ws);
+            system.step_pushforward(c, &state, u, &mut tangents, &c_dot, u_tangent, ws)?;
             if reads {
                 let interval = self.interval(p, step, &state, &next, u);
                 observer.observe(interval, &mut y);
@@ -111,7 +108,7 @@ impl Run<'_> {
                         return Err(DynamicsError::NonFiniteDerivative {
                             leaf: format!("direction {k}"),
                             step,
-                            element: system.vertex_name(j / 3),
+                            element: system.coordinate_name(j),
                         });
                     }
                 }
@@ -136,11 +133,12 @@ impl Run<'_> {
                 columns,
                 q: moving.gather(&given.q, n),
                 v: moving.gather(&given.v, n),
+                act: moving.gather(&given.act, self.system.activation_len()),
             },
-            None => StateTangents { columns, q: vec![0.0; n * columns], v: vec![0.0; n * columns] },
+            None => self.system.zero_tangents(columns),
         };
         if self.initial.is_none() {
-            self.system.start_pushforward(c_dot, u_dot, &mut tangents);
+            self.system.start_pushforward(self.constants, c_dot, u_dot, &mut tangents);
         }
         tangents
     }
@@ -163,10 +161,10 @@ impl Moving {
             // Inputs are gathered for all directions together.
             !seeds.inputs.is_empty()
                 || nonzero(&seeds.c, len, k)
-                || seeds
-                    .initial
-                    .as_ref()
-                    .is_some_and(|s| nonzero(&s.q, n, k) || nonzero(&s.v, n, k))
+                || seeds.initial.as_ref().is_some_and(|s| {
+                    let activations = s.act.len() / s.columns.max(1);
+                    nonzero(&s.q, n, k) || nonzero(&s.v, n, k) || nonzero(&s.act, activations, k)
+                })
         };
         Self { columns: (0..seeds.columns).filter(moves).collect() }
     }
@@ -181,10 +179,12 @@ impl Moving {
 
     /// Puts the columns of `from` to their places in `to`, which is zero elsewhere.
     fn spread(&self, from: &StateTangents, to: &mut StateTangents) {
-        let Some(n) = from.q.len().checked_div(self.columns.len()) else { return };
-        for (m, &k) in self.columns.iter().enumerate() {
-            to.q[k * n..(k + 1) * n].copy_from_slice(&from.q[m * n..(m + 1) * n]);
-            to.v[k * n..(k + 1) * n].copy_from_slice(&from.v[m * n..(m + 1) * n]);
+        let parts = [(&from.q, &mut to.q), (&from.v, &mut to.v), (&from.act, &mut to.act)];
+        for (from, to) in parts {
+            let Some(n) = from.len().checked_div(self.columns.len()) else { return };
+            for (m, &k) in self.columns.iter().enumerate() {
+                to[k * n..(k + 1) * n].copy_from_slice(&from[m * n..(m + 1) * n]);
+            }
         }
     }
 }

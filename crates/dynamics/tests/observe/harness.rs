@@ -104,6 +104,7 @@ impl Bench {
             time: k as f64 * h,
             q: self.part(z, q).to_vec(),
             v: self.part(z, q + 1).to_vec(),
+            act: Vec::new(),
         };
         visit(Interval {
             system: &self.system,
@@ -129,8 +130,8 @@ impl Bench {
             directions.iter().flat_map(|d| self.part(d, i).iter().copied()).collect()
         };
         let (start, end) = (
-            StateTangents { columns, q: pack(0), v: pack(1) },
-            StateTangents { columns, q: pack(2), v: pack(3) },
+            StateTangents { columns, q: pack(0), v: pack(1), act: Vec::new() },
+            StateTangents { columns, q: pack(2), v: pack(3), act: Vec::new() },
         );
         let tangents = IntervalTangents {
             columns,
@@ -147,8 +148,8 @@ impl Bench {
 
     pub fn pullback(&self, z: &[f64], y_bar: &[f64]) -> Vec<f64> {
         let zero = |i: usize| vec![0.0; self.shape[i]];
-        let mut start = StateAdjoint { q: zero(0), v: zero(1) };
-        let mut end = StateAdjoint { q: zero(2), v: zero(3) };
+        let mut start = StateAdjoint { q: zero(0), v: zero(1), act: Vec::new() };
+        let mut end = StateAdjoint { q: zero(2), v: zero(3), act: Vec::new() };
         let (mut c, mut p, mut u) = (zero(4), zero(5), zero(6));
         self.with(z, |at| {
             let adjoints = IntervalAdjoints {

@@ -167,6 +167,10 @@ pub struct Experiment {
     pub scene: Option<PathBuf>,
     /// The scene.
     pub model: Model,
+    /// What the scene asks for and is not simulated, allowed by `allow`: one sentence each.
+    pub left_out: Vec<String>,
+    /// Names of what may be left out.
+    pub allow: Vec<String>,
     /// Frames of measuring systems.
     pub frames: Vec<Frame>,
     /// What is measured.
@@ -188,6 +192,8 @@ impl Experiment {
             name: name.into(),
             scene: None,
             model,
+            left_out: Vec::new(),
+            allow: Vec::new(),
             frames: Vec::new(),
             signals: Vec::new(),
             recordings: Vec::new(),

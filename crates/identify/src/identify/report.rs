@@ -30,6 +30,7 @@ pub(super) fn report(
     let Found { p, status, blocks, at_bound, checkpoint, .. } = &found;
     let unknowns = &problem.unknowns;
     let mut notes = Notes::default();
+    notes.0.extend(problem.left_out.iter().cloned());
     let uncertainty = uncertainty(problem, blocks, at_bound, &found, &mut notes);
     // What is left is short; an interrupt of the search must not spoil the report.
     let interrupt = interrupt.filter(|_| *status != Status::Interrupted);

@@ -34,6 +34,8 @@ pub struct Problem {
     pub method: Method,
     /// The material laws that the system was made with.
     pub materials: Registry,
+    /// What the scene asks for and is not simulated.
+    pub left_out: Vec<String>,
     /// Name, unit and noise of every signal of the experiment.
     pub signals: Vec<(String, &'static str, Sigma)>,
 }
@@ -112,6 +114,7 @@ impl Problem {
             structure,
             method: experiment.method.clone(),
             materials: experiment.materials.clone(),
+            left_out: experiment.left_out.clone(),
             signals,
         })
     }
@@ -157,6 +160,7 @@ impl Problem {
             method: self.method.clone(),
             signals: self.signals.clone(),
             materials: self.materials.clone(),
+            left_out: self.left_out.clone(),
         };
         Ok((part.samples() > 2 * part.unknowns.len()).then_some(part))
     }

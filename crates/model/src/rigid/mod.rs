@@ -13,9 +13,11 @@
 
 mod actuator;
 mod body;
+mod collision;
 mod contact;
 mod equality;
 mod geom;
+mod initial;
 mod joint;
 mod leaves;
 mod options;
@@ -31,6 +33,7 @@ pub use body::{Body, BodySettings, Inertial, InertialSettings, Tensor};
 pub use contact::{Exclude, Pair, PairSettings};
 pub use equality::{Equality, EqualityKind, EqualityKindSettings, EqualitySettings, Place};
 pub use geom::{Form, Geom, GeomMass, GeomSettings, Mesh, Placement, PlacementSettings};
+pub use initial::InitialState;
 pub use joint::{Joint, JointKind, JointSettings};
 pub use options::{Cone, Flags, InertiaRules, Integrator, RigidOptions};
 pub use sensor::{FrameObject, Sensor, SensorKind};
@@ -66,6 +69,8 @@ pub struct Articulation {
     pub actuators: Vec<Actuator>,
     /// Sensors.
     pub sensors: Vec<Sensor>,
+    /// The state to start from; the reference pose at rest where there are no leaves of it.
+    pub initial: Option<InitialState>,
     /// Named states.
     pub keyframes: Vec<Keyframe>,
     /// What the file asks for that affects motion and is not simulated.

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use costate_dynamics::observe::Frame;
-use costate_formats::scene::{Scene, check_version};
+use costate_formats::scene::check_version;
 use costate_formats::table::Table;
 use costate_formats::toml_reader::{Node, TomlFile};
-use costate_formats::{ErrorKind, Result};
+use costate_formats::{ErrorKind, ModelFile, Result};
 use costate_model::Model;
 
 use super::{Experiment, Place};
@@ -31,8 +31,19 @@ impl Experiment {
     /// Anything wrong with one of the files, with its place; an experiment that contradicts
     /// itself.
     pub fn read(path: impl AsRef<Path>) -> std::result::Result<Self, IdentifyError> {
+        Self::read_allowing(path, &[])
+    }
+
+    /// As [`read`](Self::read), simulating without what `allow` names although it affects the motion.
+    ///
+    /// # Errors
+    /// As [`Experiment::read`].
+    pub fn read_allowing(
+        path: impl AsRef<Path>,
+        allow: &[String],
+    ) -> std::result::Result<Self, IdentifyError> {
         let file = TomlFile::read(path)?;
-        Ok(read(&file, None, &Tables::new())?)
+        Ok(read(&file, None, &Tables::new(), allow)?)
     }
 
     /// Reads an experiment from text; `path` is what errors call it and where relative paths
@@ -42,7 +53,7 @@ impl Experiment {
     /// As [`Experiment::read`].
     pub fn parse(path: impl AsRef<Path>, text: &str) -> std::result::Result<Self, IdentifyError> {
         let file = TomlFile::parse(path, text)?;
-        Ok(read(&file, None, &Tables::new())?)
+        Ok(read(&file, None, &Tables::new(), &[])?)
     }
 
     /// An experiment with a model and tables made in code, described in `text` as a file would
@@ -59,7 +70,7 @@ impl Experiment {
         tables: &Tables,
     ) -> std::result::Result<Self, IdentifyError> {
         let file = TomlFile::parse(path, text)?;
-        Ok(read(&file, Some(model), tables)?)
+        Ok(read(&file, Some(model), tables, &[])?)
     }
 }
 
@@ -84,7 +95,12 @@ fn check_name(name: &str, node: &Node<'_>) -> Result<()> {
 /// Tables by the names that recordings call them.
 pub type Tables = BTreeMap<String, Table>;
 
-fn read(file: &TomlFile, model: Option<Model>, tables: &Tables) -> Result<Experiment> {
+fn read(
+    file: &TomlFile,
+    model: Option<Model>,
+    tables: &Tables,
+    allow: &[String],
+) -> Result<Experiment> {
     let root = file.root();
     check_version(&root, EXPERIMENT_VERSION)?;
     let stem = file.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -100,7 +116,14 @@ fn read(file: &TomlFile, model: Option<Model>, tables: &Tables) -> Result<Experi
         Some(model) => Experiment::new(name, model),
         None => {
             let scene = root.req("scene", Node::file_path)?;
-            let mut experiment = Experiment::new(name, Scene::read(&scene)?.model);
+            let strings =
+                |n: &Node<'_>| n.strings().map(|s| s.into_iter().map(str::to_owned).collect());
+            let mut allowed: Vec<String> = root.or("allow", Vec::new(), strings)?;
+            allowed.extend_from_slice(allow);
+            let found = ModelFile::read(&scene, &allowed)?;
+            let mut experiment = Experiment::new(name, found.model);
+            experiment.left_out = found.left_out;
+            experiment.allow = allowed;
             experiment.scene = Some(scene);
             experiment
         }

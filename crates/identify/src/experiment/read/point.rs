@@ -4,6 +4,7 @@ use costate_dynamics::observe::{Observation, Point};
 use costate_formats::toml_reader::{Node, Section};
 use costate_formats::{ErrorKind, Result};
 use costate_model::Model;
+use costate_model::rigid::JointKind;
 
 /// The keys that name an observation.
 pub(super) const OBSERVATIONS: &[&str] = &[
@@ -16,6 +17,8 @@ pub(super) const OBSERVATIONS: &[&str] = &[
     "orientation",
     "energy",
     "contact_force",
+    "joint_position",
+    "joint_velocity",
 ];
 
 /// The observation of a section that has exactly one of [`OBSERVATIONS`].
@@ -55,6 +58,14 @@ pub(super) fn observation(section: &Section<'_>, model: &Model) -> Result<Observ
             s.finish()?;
             found
         }
+        "joint_position" => {
+            let (joint, slide) = joint(&node, model)?;
+            Observation::JointPosition { joint, slide }
+        }
+        "joint_velocity" => {
+            let (joint, slide) = joint(&node, model)?;
+            Observation::JointVelocity { joint, slide }
+        }
         "energy" => {
             if !node.boolean()? {
                 return Err(node.out_of_bounds("true, or no such key"));
@@ -93,6 +104,16 @@ fn named(node: &Node<'_>, what: &str, known: &[&str]) -> Result<String> {
     } else {
         Err(node.unknown_name(what, known.iter().copied()))
     }
+}
+
+/// The name of a slide or hinge, and whether it is a slide.
+fn joint(node: &Node<'_>, model: &Model) -> Result<(String, bool)> {
+    let joints =
+        || model.articulation.iter().flat_map(|a| &a.joints).filter(|j| j.kind.is_scalar());
+    let names: Vec<&str> = joints().map(|j| &*j.name).collect();
+    let name = named(node, "a slide or hinge", &names)?;
+    let slide = joints().any(|j| j.name == name && j.kind == JointKind::Slide);
+    Ok((name, slide))
 }
 
 fn body(node: &Node<'_>, model: &Model) -> Result<String> {
