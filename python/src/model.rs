@@ -335,8 +335,9 @@ impl Model {
             return invalid(format!("positions of shape {shape:?} are not of this model"));
         }
         let states = times.iter().zip(q.chunks(n));
-        let states =
-            states.map(|(&time, q)| State { time, q: q.to_vec(), v: vec![0.0; n] }).collect();
+        let states = states
+            .map(|(&time, q)| State { time, q: q.to_vec(), v: vec![0.0; n], act: Vec::new() })
+            .collect();
         detached(py, 0, |_| {
             let settings = costate::render::MotionSettings::default();
             Ok(costate::render::motion_gif(&self.model, &Trajectory { states }, &settings)?)
