@@ -1,0 +1,204 @@
+//! Proofs of the derivatives of a step: tangents against differences, adjoints against tangents.
+
+use costate_dynamics::rigid::{
+    Adjoint, Integrator, Layout, Mechanism, RigidState, RigidTangents, difference, displace,
+};
+
+use crate::tangent::{wave, waves};
+
+pub const INTEGRATORS: [Integrator; 5] = [
+    Integrator::Euler,
+    Integrator::Rk4,
+    Integrator::Implicit,
+    Integrator::ImplicitFast,
+    Integrator::Discrete,
+];
+
+/// Where a step is differentiated.
+pub struct Point {
+    pub mechanism: Mechanism,
+    pub c: Vec<f64>,
+    pub state: RigidState,
+    pub ctrl: Vec<f64>,
+}
+
+/// A direction in which everything moves.
+#[derive(Clone, Default)]
+struct Direction {
+    q: Vec<f64>,
+    v: Vec<f64>,
+    act: Vec<f64>,
+    ctrl: Vec<f64>,
+    c: Vec<f64>,
+}
+
+impl Point {
+    fn still(&self) -> Direction {
+        Direction {
+            q: vec![0.0; self.state.qvel.len()],
+            v: vec![0.0; self.state.qvel.len()],
+            act: vec![0.0; self.state.act.len()],
+            ctrl: vec![0.0; self.ctrl.len()],
+            c: vec![0.0; self.c.len()],
+        }
+    }
+
+    fn step(&self, by: &Direction, size: f64) -> RigidState {
+        let m = &self.mechanism;
+        let move_by = |x: &[f64], d: &[f64]| -> Vec<f64> {
+            x.iter().zip(d).map(|(x, d)| x + size * d).collect()
+        };
+        let scaled: Vec<f64> = by.q.iter().map(|d| size * d).collect();
+        let mut qpos = self.state.qpos.clone();
+        displace(&m.tree, &self.state.qpos, &scaled, &mut qpos);
+        let state = RigidState {
+            qpos,
+            qvel: move_by(&self.state.qvel, &by.v),
+            act: move_by(&self.state.act, &by.act),
+        };
+        let (ctrl, c) = (move_by(&self.ctrl, &by.ctrl), move_by(&self.c, &by.c));
+        let mut next = RigidState::default();
+        m.step(&c, state.with(&ctrl), &[], &mut next, &mut m.workspace()).expect("it steps");
+        next
+    }
+
+    /// The tangents of the next state along directions.
+    fn push(&self, directions: &[Direction]) -> RigidTangents {
+        let m = &self.mechanism;
+        let mut tangents = RigidTangents { columns: directions.len(), ..RigidTangents::default() };
+        let (mut c_dot, mut ctrl_dot) = (Vec::new(), Vec::new());
+        for d in directions {
+            tangents.q.extend(&d.q);
+            tangents.v.extend(&d.v);
+            tangents.act.extend(&d.act);
+            c_dot.extend(&d.c);
+            ctrl_dot.extend(&d.ctrl);
+        }
+        let (mut ws, mut push) = (m.workspace(), m.push_workspace());
+        let at = self.state.with(&self.ctrl);
+        m.step_pushforward(&self.c, at, &[], &mut tangents, &c_dot, &ctrl_dot, &mut ws, &mut push)
+            .expect("it steps");
+        tangents
+    }
+
+    /// Central difference of the next state: configuration in its tangent space, velocity, activation.
+    fn difference(&self, by: &Direction, size: f64) -> Vec<f64> {
+        let (up, down) = (self.step(by, size), self.step(by, -size));
+        let mut out = vec![0.0; up.qvel.len()];
+        difference(&self.mechanism.tree, &down.qpos, &up.qpos, &mut out);
+        out.extend(up.qvel.iter().zip(&down.qvel).map(|(a, b)| a - b));
+        out.extend(up.act.iter().zip(&down.act).map(|(a, b)| a - b));
+        out.iter_mut().for_each(|x| *x /= 2.0 * size);
+        out
+    }
+}
+
+/// A direction in one block of the constants that keeps axes and quaternions of unit length.
+fn in_block(layout: &Layout, c: &[f64], name: &str, seed: usize) -> Vec<f64> {
+    let mut out = vec![0.0; c.len()];
+    let (_, block) = *layout.blocks().iter().find(|(n, _)| *n == name).expect("a block");
+    for at in block.range() {
+        let size = if c[at] == 0.0 { 0.1 } else { c[at].abs() };
+        out[at] = size * wave(seed, at - block.start);
+    }
+    if ["jnt_axis", "body_quat", "site_quat", "geom_quat"].contains(&name) {
+        for i in 0..block.count {
+            let along: f64 = block.entry(i).map(|at| out[at] * c[at]).sum();
+            for at in block.entry(i) {
+                out[at] -= along * c[at];
+            }
+        }
+    }
+    out
+}
+
+/// The directions that proofs take: state, controls, and each block of constants.
+fn directions(p: &Point) -> Vec<(String, Direction)> {
+    let (nv, na, nu) = (p.state.qvel.len(), p.state.act.len(), p.ctrl.len());
+    let still = p.still();
+    let mut out = vec![
+        ("qpos".to_owned(), Direction { q: waves(1, nv), ..still.clone() }),
+        ("qvel".to_owned(), Direction { v: waves(2, nv), ..still.clone() }),
+        ("act".to_owned(), Direction { act: waves(3, na), ..still.clone() }),
+        ("ctrl".to_owned(), Direction { ctrl: waves(4, nu), ..still.clone() }),
+    ];
+    let layout = &p.mechanism.layout;
+    for (name, block) in layout.blocks() {
+        // Friction that is zero can only grow, and then there is a row more.
+        let nothing = p.c[block.range()].iter().all(|x| *x == 0.0);
+        if block.count > 0 && !(nothing && name.contains("frictionloss")) {
+            let c = in_block(layout, &p.c, name, 5);
+            out.push((name.to_owned(), Direction { c, ..still.clone() }));
+        }
+    }
+    out
+}
+
+fn flat(t: &RigidTangents, column: usize) -> Vec<f64> {
+    let part = |x: &[f64]| {
+        let n = x.len() / t.columns;
+        x[column * n..(column + 1) * n].to_vec()
+    };
+    [part(&t.q), part(&t.v), part(&t.act)].concat()
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// Proves a step's derivatives; returns what fails. The numbers of rows are differenced only where `rows`
+/// says so: impedances are clamped, and kept within bounds by the compiler.
+pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
+    let directions = directions(p);
+    let only: Vec<Direction> = directions.iter().map(|(_, d)| d.clone()).collect();
+    let tangents = p.push(&only);
+    let m = &p.mechanism;
+    let (nv, na) = (m.tree.nv, m.tree.na);
+    let mut failures = Vec::new();
+
+    let mut bar = Adjoint::zeros(&m.tree, &m.layout);
+    bar.q = waves(11, nv);
+    bar.v = waves(12, nv);
+    bar.act = waves(13, na);
+    let along = tangents.dot(&bar);
+    let seed = norm(&[bar.q.clone(), bar.v.clone(), bar.act.clone()].concat());
+    m.step_pullback(&p.c, p.state.with(&p.ctrl), &[], &mut bar, &mut m.workspace())
+        .expect("it steps");
+    for (k, (what, d)) in directions.iter().enumerate() {
+        let pairs = [
+            (&d.q, &bar.q),
+            (&d.v, &bar.v),
+            (&d.act, &bar.act),
+            (&d.ctrl, &bar.ctrl),
+            (&d.c, &bar.c),
+        ];
+        let back: f64 =
+            pairs.iter().flat_map(|(d, b)| d.iter().zip(b.iter())).map(|(x, y)| x * y).sum();
+        let scale = norm(&flat(&tangents, k)).max(1e-3) * seed;
+        let error = (back - along[k]).abs() / scale;
+        if !(error <= 1e-11) {
+            failures.push(format!("{name} {what}: identity {error:e} ({back} for {})", along[k]));
+        }
+    }
+    for (k, (what, d)) in directions.iter().enumerate() {
+        let clamped = what.contains("sol") || what.contains("invweight") || what.contains("range");
+        if !rows && clamped {
+            continue;
+        }
+        let exact = flat(&tangents, k);
+        let scale = norm(&exact).max(1e-4);
+        let mut best = f64::INFINITY;
+        for size in [1e-2, 1e-3, 1e-4, 1e-5] {
+            // Extrapolated to the fourth order.
+            let (wide, narrow) = (p.difference(d, size), p.difference(d, 0.5 * size));
+            let error: Vec<f64> = (0..exact.len())
+                .map(|i| narrow[i] + (narrow[i] - wide[i]) / 3.0 - exact[i])
+                .collect();
+            best = best.min(norm(&error) / scale);
+        }
+        if !(best <= 1e-7) {
+            failures.push(format!("{name} {what}: difference {best:e} of {scale:e}"));
+        }
+    }
+    failures
+}
