@@ -404,7 +404,7 @@ impl Sweep {
 }
 
 /// Adjoints of mass, centre of mass and inertia tensor of body `b` in W·(I A + V ×* I V).
-fn pull_inertia(place: Place, b: usize, [w, v, a]: [Motion<f64>; 3], out: &mut Adjoint) {
+pub(crate) fn pull_inertia(place: Place, b: usize, [w, v, a]: [Motion<f64>; 3], out: &mut Adjoint) {
     let Place { layout, c, k, .. } = place;
     let r = k.xipos[b] - k.origin[b];
     let frame = k.xmat[b];

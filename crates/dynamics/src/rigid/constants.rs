@@ -78,9 +78,12 @@ layout! { tree;
     /// Centre of mass of each body in its frame, m.
     body_ipos: tree.bodies.len(), 3;
     /// Inertia tensor of each body about its centre of mass in the axes of its frame, kg m²: xx, xy, yy,
-    /// xz, yz, zz, the order of `SymMat3`. (mjModel has principal moments and `body_iquat` instead, which
-    /// are not differentiable where moments are equal.)
+    /// xz, yz, zz, the order of `SymMat3`. (mjModel has principal moments and axes instead, which are not
+    /// differentiable where moments are equal.)
     body_inertia: tree.bodies.len(), 6;
+    /// Orientation of each body's principal axes in its frame: what sensors of bodies are about. The dynamics
+    /// do not read it.
+    body_iquat: tree.bodies.len(), 4;
     /// Share of each body's weight that is taken off.
     body_gravcomp: tree.bodies.len(), 1;
     /// Mean inverse inertia of each body's centre of mass at the reference pose: translation, rotation.

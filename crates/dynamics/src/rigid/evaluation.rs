@@ -340,10 +340,30 @@ fn body_bias(
 pub struct EvaluationAdjoint<'a> {
     /// Of the acceleration by which the velocity advances.
     pub step_acceleration: &'a [f64],
+    /// Of the acceleration; empty for zero.
+    pub qacc: &'a [f64],
     /// Of the rates of activations; empty for zero.
     pub act_dot: &'a [f64],
     /// Of the activations after the step; empty for zero.
     pub act_next: &'a [f64],
+    /// Of the actuators' forces; empty for zero.
+    pub actuator_force: &'a [f64],
+    /// Of the total force of actuators on each degree of freedom; empty for zero.
+    pub qfrc_actuator: &'a [f64],
+}
+
+impl<'a> EvaluationAdjoint<'a> {
+    /// Of the acceleration by which the velocity advances alone.
+    pub fn of_step(step_acceleration: &'a [f64]) -> Self {
+        Self {
+            step_acceleration,
+            qacc: &[],
+            act_dot: &[],
+            act_next: &[],
+            actuator_force: &[],
+            qfrc_actuator: &[],
+        }
+    }
 }
 
 impl Evaluation {
@@ -362,7 +382,7 @@ impl Evaluation {
         wanted: Wanted,
         out: &mut Adjoint,
     ) -> Result<(), RigidError> {
-        self.multiply(tree, bar.step_acceleration)?;
+        self.multiply(tree, bar)?;
         let discrete = tree.options.integrator == Integrator::Discrete;
         let Self { dynamics: d, stage, scratch, metric, .. } = self;
         let Scratch { sweep, lambda, mu, zeros, entries, rates, .. } = scratch;
@@ -376,9 +396,11 @@ impl Evaluation {
         }
         let world = lift(tree, layout, c);
         let gravity = tree.options.gravity;
-        // Without rows λ is μ, and both terms in M are one, at x.
+        // Where λ is μ both terms in M are one, at x.
         let rows = stage.has_rows();
-        let a: &[f64] = if rows { &self.qacc } else { x };
+        let implicit = self.implicit || !self.turning.is_empty();
+        let apart = !discrete && (rows || implicit && !bar.qacc.is_empty());
+        let a: &[f64] = if apart { &self.qacc } else { x };
         let swept = Rates { lambda: negative, v: at.qvel, a, world };
         sweep.pull(place, &d.inertias, swept, at.qpos, wanted, gravity, out);
 
@@ -391,15 +413,15 @@ impl Evaluation {
         if rows {
             let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
             stage.pullback(inputs, StageAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c });
-            if self.implicit || !self.turning.is_empty() {
-                // μᵀM(a − x)
-                for i in 0..tree.nv {
-                    other[i] = self.qacc[i] - x[i];
-                }
-                let world = Motion::zero();
-                let swept = Rates { lambda: mu, v: zeros, a: other, world };
-                sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+        }
+        if apart && implicit {
+            // μᵀM(a − x)
+            for i in 0..tree.nv {
+                other[i] = self.qacc[i] - x[i];
             }
+            let world = Motion::zero();
+            let swept = Rates { lambda: mu, v: zeros, a: other, world };
+            sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
         }
         // −μᵀ(hD x + hK(v + h x))
         let h = tree.options.timestep;
@@ -464,10 +486,17 @@ impl Evaluation {
     }
 
     /// μ and λ.
-    fn multiply(&mut self, tree: &Tree, x_bar: &[f64]) -> Result<(), RigidError> {
+    fn multiply(&mut self, tree: &Tree, bar: EvaluationAdjoint) -> Result<(), RigidError> {
+        let discrete = tree.options.integrator == Integrator::Discrete;
         let Self { scratch, factors, dynamics: d, stage, .. } = self;
         let Scratch { mu, lambda, rates, .. } = scratch;
-        mu.copy_from_slice(x_bar);
+        let held = &mut scratch.held;
+        held.copy_from_slice(bar.step_acceleration);
+        if discrete {
+            // The acceleration is the step's.
+            add(held, bar.qacc);
+        }
+        mu.copy_from_slice(held);
         if self.implicit {
             factors.solve(tree, mu);
         } else {
@@ -475,11 +504,17 @@ impl Evaluation {
         }
         for part in &mut self.turning {
             let own = &mut mu[part.dofs.clone()];
-            own.copy_from_slice(&x_bar[part.dofs.clone()]);
+            own.copy_from_slice(&held[part.dofs.clone()]);
             part.factors.solve_transposed(own);
         }
         if !stage.has_rows() {
             lambda.copy_from_slice(mu);
+            if !discrete && !bar.qacc.is_empty() {
+                let more = &mut rates[0];
+                more.copy_from_slice(bar.qacc);
+                d.factors.solve(tree, more);
+                add(lambda, more);
+            }
             return Ok(());
         }
         let differs = self.implicit || !self.turning.is_empty();
@@ -487,13 +522,21 @@ impl Evaluation {
         if differs {
             d.mass.multiply(tree, mu, a_bar);
         } else {
-            a_bar.copy_from_slice(x_bar);
+            a_bar.copy_from_slice(held);
         }
+        add(a_bar, bar.qacc);
         match stage.multipliers(&self.dense, &d.qfrc_smooth, a_bar) {
             Some(found) => lambda.copy_from_slice(found),
             None => return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 }),
         }
         Ok(())
+    }
+}
+
+/// x ← x + y; y may be empty for zero.
+fn add(x: &mut [f64], y: &[f64]) {
+    for (slot, y) in x.iter_mut().zip(y) {
+        *slot += y;
     }
 }
 
@@ -511,6 +554,7 @@ fn pull_driven(
 ) {
     let Place { tree, layout, c, .. } = place;
     driven.copy_from_slice(lambda);
+    add(driven, bar.qfrc_actuator);
     for (j, joint) in tree.joints.iter().enumerate() {
         if joint.actuator_force_limited {
             let range = layout.jnt_actfrcrange.at(j);
@@ -522,7 +566,7 @@ fn pull_driven(
             } else {
                 continue;
             };
-            out.c[bound] += lambda[joint.dof];
+            out.c[bound] += driven[joint.dof];
             driven[joint.dof] = 0.0;
         }
     }
@@ -540,6 +584,7 @@ fn pull_driven(
             actuation,
             at,
             driven,
+            bar.actuator_force,
             bar.act_dot,
             bar.act_next,
             entries,

@@ -183,6 +183,8 @@ impl<S: Scalar> Kinematics<S> {
         let n = tree.bodies.len();
         masses.clear();
         masses.extend_from_slice(&c[layout.body_mass.range()]);
+        // The world has none, whatever is written there.
+        masses[0] = S::zero();
         centers.clear();
         centers.extend((0..n).map(|b| self.xipos[b] * masses[b]));
         for b in (1..n).rev() {

@@ -392,14 +392,16 @@ impl Place<'_> {
         }
     }
 
-    /// Adds the adjoint of λᵀ(forces of actuators), of the activations after the step and of their rates.
-    /// `lambda` is zero where a joint's total is clamped.
+    /// Adds the adjoint of λᵀ(forces of actuators), of their forces themselves (`by_effort`, empty for
+    /// zero), of the activations after the step and of their rates. `lambda` is zero where a joint's total is
+    /// clamped.
     pub fn pull_actuators(
         self,
         tendons: &Tendons<f64>,
         actuation: &Actuation<f64>,
         at: At<f64>,
         lambda: &[f64],
+        by_effort: &[f64],
         act_dot_bar: &[f64],
         act_next_bar: &[f64],
         scratch: &mut [f64],
@@ -410,16 +412,12 @@ impl Place<'_> {
         for (i, actuator) in tree.actuators.iter().enumerate() {
             let drive = actuation.drive(tree, i, at.act, at.ctrl);
             let entries = actuation.entries(i);
-            let along: f64 = if acts {
-                entries.clone().map(|e| actuation.moment[e] * lambda[actuation.dofs[e]]).sum()
-            } else {
-                0.0
-            };
+            let along = if acts { pulled(actuation, i, lambda, by_effort) } else { 0.0 };
             let of = |bars: &[f64]| {
                 actuator.activation.map_or(0.0, |a| bars.get(a).copied().unwrap_or(0.0))
             };
             let bar = EffortAdjoint {
-                force: self.pull_tendon_limit(actuation, at, i, along, lambda, out),
+                force: self.pull_tendon_limit(actuation, at, i, along, (lambda, by_effort), out),
                 act_dot: of(act_dot_bar),
                 act_next: of(act_next_bar),
                 ..EffortAdjoint::default()
@@ -452,7 +450,7 @@ impl Place<'_> {
         at: At<f64>,
         i: usize,
         along: f64,
-        lambda: &[f64],
+        (lambda, by_effort): (&[f64], &[f64]),
         out: &mut Adjoint,
     ) -> f64 {
         let Self { tree, layout, c, .. } = self;
@@ -466,8 +464,7 @@ impl Place<'_> {
         let (mut total, mut weighted) = (0.0, 0.0);
         for n in (0..tree.actuators.len()).filter(pulls) {
             let force = raw(n);
-            let own: f64 =
-                actuation.entries(n).map(|e| actuation.moment[e] * lambda[actuation.dofs[e]]).sum();
+            let own = pulled(actuation, n, lambda, by_effort);
             total += force;
             weighted += own * force;
         }
@@ -476,6 +473,15 @@ impl Place<'_> {
         out.c[place] += along * raw(i) / total;
         along * bound / total - weighted * bound / (total * total)
     }
+}
+
+/// The adjoint of an actuator's force in λᵀ(forces of actuators) + `by_effort`·(their forces).
+fn pulled(actuation: &Actuation<f64>, i: usize, lambda: &[f64], by_effort: &[f64]) -> f64 {
+    let mut sum = by_effort.get(i).copied().unwrap_or(0.0);
+    for e in actuation.entries(i) {
+        sum += actuation.moment[e] * lambda[actuation.dofs[e]];
+    }
+    sum
 }
 
 fn out_gear(out: &mut Adjoint, at: usize, bar: Vec3<f64>) {

@@ -12,8 +12,9 @@ use super::forward::{At, Dynamics};
 use super::integrate::{lift_tangent, push_displace};
 use super::inverse::{accelerations, body_forces, gather};
 use super::metric::Metric;
+use super::sensors::{Measured, measure};
 use super::step::{Mechanism, RigidWorkspace};
-use super::tree::Tree;
+use super::tree::{Integrator, Tree};
 
 /// Columns carried at once.
 pub(crate) const LANES: usize = 4;
@@ -174,6 +175,40 @@ fn constants(x: &[f64], out: &mut [D]) {
 }
 
 impl Evaluation {
+    /// Leaves in `step_acceleration`: with rows the tangent of the acceleration (`plain`), or what
+    /// [`push_rows`](Self::push_rows) says; without, that of τ − M a − c at the held step's acceleration,
+    /// or (`plain`) at the held acceleration.
+    fn push_residual(
+        &mut self,
+        mechanism: &Mechanism,
+        ws: &mut PushWorkspace,
+        lanes: usize,
+        plain: bool,
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&mechanism.tree, &mechanism.layout);
+        let n = tree.nv;
+        let rows = self.stage.has_rows();
+        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, .. } = ws;
+        let [a, x, _] = scratch;
+        constants(if rows || plain { &self.qacc } else { &self.step_acceleration }, a);
+        constants(&self.step_acceleration, x);
+        let at = At { qpos, qvel, act, ctrl };
+        dynamics.update_position(tree, layout, c, qpos);
+        dynamics.update_forces(tree, layout, c, at, a);
+        for i in 0..n {
+            ws.residual[i] = dynamics.qfrc_smooth[i] - c[layout.dof_armature.at(i)] * a[i];
+        }
+        if rows {
+            return self.push_rows(mechanism, ws, lanes, plain);
+        }
+        for i in 0..n {
+            for lane in 0..lanes {
+                ws.step_acceleration[lane * n + i] = ws.residual[i].tangent[lane];
+            }
+        }
+        Ok(())
+    }
+
     /// Tangents of the acceleration by which the velocity advances, at the state of the last update, whose
     /// lifted state and constants `ws` holds.
     pub(crate) fn push(
@@ -185,25 +220,7 @@ impl Evaluation {
         let (tree, layout) = (&mechanism.tree, &mechanism.layout);
         let n = tree.nv;
         let rows = self.stage.has_rows();
-        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, .. } = ws;
-        let [a, x, _] = scratch;
-        constants(if rows { &self.qacc } else { &self.step_acceleration }, a);
-        constants(&self.step_acceleration, x);
-        let at = At { qpos, qvel, act, ctrl };
-        dynamics.update_position(tree, layout, c, qpos);
-        dynamics.update_forces(tree, layout, c, at, a);
-        for i in 0..n {
-            ws.residual[i] = dynamics.qfrc_smooth[i] - c[layout.dof_armature.at(i)] * a[i];
-        }
-        if rows {
-            self.push_rows(mechanism, ws, lanes)?;
-        } else {
-            for i in 0..n {
-                for lane in 0..lanes {
-                    ws.step_acceleration[lane * n + i] = ws.residual[i].tangent[lane];
-                }
-            }
-        }
+        self.push_residual(mechanism, ws, lanes, false)?;
         let PushWorkspace { dynamics, metric, c, qpos, qvel, act, ctrl, scratch, residual, .. } =
             ws;
         let [_, x, y] = scratch;
@@ -246,13 +263,53 @@ impl Evaluation {
         Ok(())
     }
 
+    /// Tangents of what the sensors measure, at the state of the last update, whose lifted state and
+    /// constants `ws` holds.
+    pub(crate) fn push_measured(
+        &mut self,
+        mechanism: &Mechanism,
+        ws: &mut PushWorkspace,
+        lanes: usize,
+        measured: &mut Measured<D>,
+        values: &mut [D],
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&mechanism.tree, &mechanism.layout);
+        let n = tree.nv;
+        if tree.options.integrator == Integrator::Discrete {
+            // Its acceleration is the step's.
+            self.push(mechanism, ws, lanes)?;
+        } else {
+            self.push_residual(mechanism, ws, lanes, true)?;
+            if !self.stage.has_rows() {
+                for lane in 0..lanes {
+                    let out = &mut ws.step_acceleration[lane * n..(lane + 1) * n];
+                    self.dynamics.factors.solve(tree, out);
+                }
+            }
+        }
+        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, .. } = ws;
+        let a = &mut scratch[0];
+        for i in 0..n {
+            a[i] = D::constant(self.qacc[i]);
+            for lane in 0..lanes {
+                a[i].tangent[lane] = ws.step_acceleration[lane * n + i];
+            }
+        }
+        let at = At { qpos, qvel, act, ctrl };
+        measured.update(tree, layout, c, dynamics, qvel, a);
+        values.fill(D::constant(0.0));
+        measure(tree, layout, c, dynamics, measured, at, 0.0, values);
+        Ok(())
+    }
+
     /// With rows: leaves the tangent of M a − M x (x held) in `step_acceleration` where the integrator is
-    /// implicit, and that of a otherwise.
+    /// implicit (and not `plain`), and that of a otherwise.
     fn push_rows(
         &mut self,
         mechanism: &Mechanism,
         ws: &mut PushWorkspace,
         lanes: usize,
+        plain: bool,
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&mechanism.tree, &mechanism.layout);
         let n = tree.nv;
@@ -277,7 +334,7 @@ impl Evaluation {
         if !self.push_stage(rows, &ws.force_dot, &mut ws.step_acceleration) {
             return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
         }
-        let implicit = self.has_implicit();
+        let implicit = self.has_implicit() && !plain;
         for lane in 0..lanes {
             let out = &mut ws.step_acceleration[lane * n..(lane + 1) * n];
             if implicit {

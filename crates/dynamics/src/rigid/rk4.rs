@@ -257,9 +257,8 @@ impl Mechanism {
             std::mem::swap(&mut adjoint.ctrl, &mut bar.ctrl);
             let evaluation = if i == 0 { &mut ws.evaluation } else { &mut evaluations[i - 1] };
             let seeds = EvaluationAdjoint {
-                step_acceleration: &stage.acceleration_bar,
                 act_dot: &stage.act_dot_bar,
-                act_next: &[],
+                ..EvaluationAdjoint::of_step(&stage.acceleration_bar)
             };
             let here = stage.state.with(at.ctrl);
             let pulled = evaluation.pullback(tree, layout, c, here, seeds, self.wanted, adjoint);

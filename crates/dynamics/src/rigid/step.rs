@@ -155,7 +155,7 @@ impl Mechanism {
         }
         act_bar.copy_from_slice(&bar.act);
         bar.act.fill(0.0);
-        let seeds = EvaluationAdjoint { step_acceleration: x_bar, act_dot: &[], act_next: act_bar };
+        let seeds = EvaluationAdjoint { act_next: act_bar, ..EvaluationAdjoint::of_step(x_bar) };
         evaluation.pullback(tree, layout, c, at, seeds, self.wanted, bar)
     }
 }

@@ -35,7 +35,7 @@ fn enrich(layout: &Layout, c: &mut [f64]) {
 }
 
 /// The snapshot of a recording.
-fn at_snapshot(r: &Reference, integrator: Integrator) -> Point {
+pub fn at_snapshot(r: &Reference, integrator: Integrator) -> Point {
     let mut tree = r.tree.clone();
     tree.options.integrator = integrator;
     let (qpos, qvel, act) = (r.snapshot("qpos"), r.snapshot("qvel"), r.snapshot("act"));

@@ -286,7 +286,7 @@ fn derivatives_of_accelerations_are_the_recorded_ones() {
             let mut seed = vec![0.0; tree.nv];
             seed[dof] = 1.0;
             let mut bar = Adjoint::zeros(&tree, layout);
-            let seeds = EvaluationAdjoint { step_acceleration: &seed, act_dot: &[], act_next: &[] };
+            let seeds = EvaluationAdjoint::of_step(&seed);
             evaluation
                 .pullback(&tree, layout, &r.c, at, seeds, Wanted::ALL, &mut bar)
                 .expect("it pulls");

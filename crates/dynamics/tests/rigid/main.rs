@@ -8,6 +8,7 @@ mod kinematics;
 mod proof;
 mod reference;
 mod rows;
+mod sensors;
 mod smooth;
 mod step;
 mod tangent;

@@ -24,12 +24,12 @@ pub struct Point {
 
 /// A direction in which everything moves.
 #[derive(Clone, Default)]
-struct Direction {
-    q: Vec<f64>,
-    v: Vec<f64>,
-    act: Vec<f64>,
-    ctrl: Vec<f64>,
-    c: Vec<f64>,
+pub struct Direction {
+    pub q: Vec<f64>,
+    pub v: Vec<f64>,
+    pub act: Vec<f64>,
+    pub ctrl: Vec<f64>,
+    pub c: Vec<f64>,
 }
 
 impl Point {
@@ -43,7 +43,8 @@ impl Point {
         }
     }
 
-    fn step(&self, by: &Direction, size: f64) -> RigidState {
+    /// This point moved along a direction.
+    fn moved(&self, by: &Direction, size: f64) -> Point {
         let m = &self.mechanism;
         let move_by = |x: &[f64], d: &[f64]| -> Vec<f64> {
             x.iter().zip(d).map(|(x, d)| x + size * d).collect()
@@ -57,23 +58,31 @@ impl Point {
             act: move_by(&self.state.act, &by.act),
         };
         let (ctrl, c) = (move_by(&self.ctrl, &by.ctrl), move_by(&self.c, &by.c));
+        Point { mechanism: m.clone(), c, state, ctrl }
+    }
+
+    fn step(&self, by: &Direction, size: f64) -> RigidState {
+        let p = self.moved(by, size);
+        let m = &p.mechanism;
         let mut next = RigidState::default();
-        m.step(&c, state.with(&ctrl), &[], &mut next, &mut m.workspace()).expect("it steps");
+        m.step(&p.c, p.state.with(&p.ctrl), &[], &mut next, &mut m.workspace()).expect("it steps");
         next
+    }
+
+    /// What the sensors measure after a move.
+    fn sense(&self, by: &Direction, size: f64) -> Vec<f64> {
+        let p = self.moved(by, size);
+        let m = &p.mechanism;
+        let (mut ws, mut sensors, mut out) = (m.workspace(), m.sensor_workspace(), Vec::new());
+        m.sense(&p.c, p.state.with(&p.ctrl), 0.3, &[], &mut out, &mut ws, &mut sensors)
+            .expect("it measures");
+        out
     }
 
     /// The tangents of the next state along directions.
     fn push(&self, directions: &[Direction]) -> RigidTangents {
         let m = &self.mechanism;
-        let mut tangents = RigidTangents { columns: directions.len(), ..RigidTangents::default() };
-        let (mut c_dot, mut ctrl_dot) = (Vec::new(), Vec::new());
-        for d in directions {
-            tangents.q.extend(&d.q);
-            tangents.v.extend(&d.v);
-            tangents.act.extend(&d.act);
-            c_dot.extend(&d.c);
-            ctrl_dot.extend(&d.ctrl);
-        }
+        let (mut tangents, c_dot, ctrl_dot) = columns(directions);
         let (mut ws, mut push) = (m.workspace(), m.push_workspace());
         let at = self.state.with(&self.ctrl);
         m.step_pushforward(&self.c, at, &[], &mut tangents, &c_dot, &ctrl_dot, &mut ws, &mut push)
@@ -81,27 +90,42 @@ impl Point {
         tangents
     }
 
-    /// Central difference of the next state: configuration in its tangent space, velocity, activation.
-    fn difference(&self, by: &Direction, size: f64) -> Vec<f64> {
-        let (up, down) = (self.step(by, size), self.step(by, -size));
-        let mut out = vec![0.0; up.qvel.len()];
-        difference(&self.mechanism.tree, &down.qpos, &up.qpos, &mut out);
-        out.extend(up.qvel.iter().zip(&down.qvel).map(|(a, b)| a - b));
-        out.extend(up.act.iter().zip(&down.act).map(|(a, b)| a - b));
-        out.iter_mut().for_each(|x| *x /= 2.0 * size);
+    /// How the next state changes from `start`: configuration in its tangent space, velocity, activation.
+    fn change(&self, start: &RigidState, by: &Direction, size: f64) -> Vec<f64> {
+        let moved = self.step(by, size);
+        let mut out = vec![0.0; start.qvel.len()];
+        difference(&self.mechanism.tree, &start.qpos, &moved.qpos, &mut out);
+        out.extend(moved.qvel.iter().zip(&start.qvel).map(|(a, b)| a - b));
+        out.extend(moved.act.iter().zip(&start.act).map(|(a, b)| a - b));
         out
     }
+}
+
+/// Directions as columns: of the state, of the constants, of the controls.
+fn columns(directions: &[Direction]) -> (RigidTangents, Vec<f64>, Vec<f64>) {
+    let mut tangents = RigidTangents { columns: directions.len(), ..RigidTangents::default() };
+    let (mut c_dot, mut ctrl_dot) = (Vec::new(), Vec::new());
+    for d in directions {
+        tangents.q.extend(&d.q);
+        tangents.v.extend(&d.v);
+        tangents.act.extend(&d.act);
+        c_dot.extend(&d.c);
+        ctrl_dot.extend(&d.ctrl);
+    }
+    (tangents, c_dot, ctrl_dot)
 }
 
 /// A direction in one block of the constants that keeps axes and quaternions of unit length.
 fn in_block(layout: &Layout, c: &[f64], name: &str, seed: usize) -> Vec<f64> {
     let mut out = vec![0.0; c.len()];
     let (_, block) = *layout.blocks().iter().find(|(n, _)| *n == name).expect("a block");
+    let largest = c[block.range()].iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let small = if largest > 0.0 { 0.1 * largest.min(1.0) } else { 0.1 };
     for at in block.range() {
-        let size = if c[at] == 0.0 { 0.1 } else { c[at].abs() };
+        let size = if c[at] == 0.0 { small } else { c[at].abs() };
         out[at] = size * wave(seed, at - block.start);
     }
-    if ["jnt_axis", "body_quat", "site_quat", "geom_quat"].contains(&name) {
+    if ["jnt_axis", "body_quat", "body_iquat", "site_quat", "geom_quat"].contains(&name) {
         for i in 0..block.count {
             let along: f64 = block.entry(i).map(|at| out[at] * c[at]).sum();
             for at in block.entry(i) {
@@ -142,6 +166,28 @@ fn flat(t: &RigidTangents, column: usize) -> Vec<f64> {
     [part(&t.q), part(&t.v), part(&t.act)].concat()
 }
 
+/// A direction's product with adjoints.
+fn along_adjoint(d: &Direction, bar: &Adjoint) -> f64 {
+    let pairs =
+        [(&d.q, &bar.q), (&d.v, &bar.v), (&d.act, &bar.act), (&d.ctrl, &bar.ctrl), (&d.c, &bar.c)];
+    pairs.iter().flat_map(|(d, b)| d.iter().zip(b.iter())).map(|(x, y)| x * y).sum()
+}
+
+/// Smallest error, relative to `scale`, of extrapolated differences of a function of a move's size.
+fn best_difference(exact: &[f64], scale: f64, at: impl Fn(f64) -> Vec<f64>) -> f64 {
+    let central = |size: f64| -> Vec<f64> {
+        at(size).iter().zip(at(-size)).map(|(a, b)| (a - b) / (2.0 * size)).collect()
+    };
+    let mut best = f64::INFINITY;
+    for size in [1e-2, 1e-3, 1e-4, 1e-5] {
+        let (wide, narrow) = (central(size), central(0.5 * size));
+        let error: Vec<f64> =
+            (0..exact.len()).map(|i| narrow[i] + (narrow[i] - wide[i]) / 3.0 - exact[i]).collect();
+        best = best.min(norm(&error) / scale);
+    }
+    best
+}
+
 fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
@@ -165,15 +211,7 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
     m.step_pullback(&p.c, p.state.with(&p.ctrl), &[], &mut bar, &mut m.workspace())
         .expect("it steps");
     for (k, (what, d)) in directions.iter().enumerate() {
-        let pairs = [
-            (&d.q, &bar.q),
-            (&d.v, &bar.v),
-            (&d.act, &bar.act),
-            (&d.ctrl, &bar.ctrl),
-            (&d.c, &bar.c),
-        ];
-        let back: f64 =
-            pairs.iter().flat_map(|(d, b)| d.iter().zip(b.iter())).map(|(x, y)| x * y).sum();
+        let back = along_adjoint(d, &bar);
         let scale = norm(&flat(&tangents, k)).max(1e-3) * seed;
         let error = (back - along[k]).abs() / scale;
         if !(error <= 1e-11) {
@@ -187,15 +225,67 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
         }
         let exact = flat(&tangents, k);
         let scale = norm(&exact).max(1e-4);
-        let mut best = f64::INFINITY;
-        for size in [1e-2, 1e-3, 1e-4, 1e-5] {
-            // Extrapolated to the fourth order.
-            let (wide, narrow) = (p.difference(d, size), p.difference(d, 0.5 * size));
-            let error: Vec<f64> = (0..exact.len())
-                .map(|i| narrow[i] + (narrow[i] - wide[i]) / 3.0 - exact[i])
-                .collect();
-            best = best.min(norm(&error) / scale);
+        let start = p.step(&p.still(), 0.0);
+        let best = best_difference(&exact, scale, |size| p.change(&start, d, size));
+        if !(best <= 1e-7) {
+            failures.push(format!("{name} {what}: difference {best:e} of {scale:e}"));
         }
+    }
+    failures
+}
+
+/// Proves the derivatives of what each sensor measures; returns what fails.
+pub fn prove_sensors(name: &str, p: &Point) -> Vec<String> {
+    let directions = directions(p);
+    let only: Vec<Direction> = directions.iter().map(|(_, d)| d.clone()).collect();
+    let m = &p.mechanism;
+    let (tangents, c_dot, ctrl_dot) = columns(&only);
+    let (mut ws, mut push) = (m.workspace(), m.push_workspace());
+    let (mut sensors, mut y_dot) = (m.sensor_workspace(), Vec::new());
+    let at = p.state.with(&p.ctrl);
+    m.sense_pushforward(
+        &p.c,
+        at,
+        &[],
+        &tangents,
+        &c_dot,
+        &ctrl_dot,
+        &mut y_dot,
+        &mut ws,
+        &mut push,
+        &mut sensors,
+    )
+    .expect("it measures");
+    let ny = m.sensor_values();
+    let mut failures = Vec::new();
+    for sensor in &m.tree.sensors {
+        let mut y_bar = vec![0.0; ny];
+        for i in sensor.data.clone() {
+            y_bar[i] = wave(21, i);
+        }
+        let mut bar = Adjoint::zeros(&m.tree, &m.layout);
+        m.sense_pullback(&p.c, at, &[], &y_bar, &mut bar, &mut ws, &mut sensors)
+            .expect("it measures");
+        for (k, (what, d)) in directions.iter().enumerate() {
+            let own = &y_dot[k * ny..][sensor.data.clone()];
+            let seeds = &y_bar[sensor.data.clone()];
+            let forward: f64 = own.iter().zip(seeds).map(|(x, y)| x * y).sum();
+            let back = along_adjoint(d, &bar);
+            let scale = norm(own).max(1e-3) * norm(seeds);
+            let error = (back - forward).abs() / scale;
+            if !(error <= 1e-11) {
+                let kind = sensor.kind;
+                failures.push(format!("{name} {kind:?} {what}: identity {back} for {forward}"));
+            }
+        }
+    }
+    for (k, (what, d)) in directions.iter().enumerate() {
+        if what.contains("sol") || what.contains("invweight") || what.contains("range") {
+            continue;
+        }
+        let all = &y_dot[k * ny..(k + 1) * ny];
+        let scale = norm(all).max(1e-3);
+        let best = best_difference(all, scale, |size| p.sense(d, size));
         if !(best <= 1e-7) {
             failures.push(format!("{name} {what}: difference {best:e} of {scale:e}"));
         }

@@ -2,10 +2,11 @@
 
 use costate_dynamics::rigid::{
     Actuator, At, BiasKind, Body, Dynamics, DynamicsKind, GainKind, Integrator, Joint, JointKind,
-    Layout, Mechanism, RigidState, Site, Tendon, TendonPath, Transmission, Tree,
+    Layout, Mechanism, RigidState, Sensor, SensorKind, SensorObject, Site, Tendon, TendonPath,
+    Transmission, Tree,
 };
 
-use crate::proof::{INTEGRATORS, Point, prove};
+use crate::proof::{INTEGRATORS, Point, prove, prove_sensors};
 use crate::tangent::{wave, waves};
 
 fn joint(kind: JointKind, body: usize) -> Joint {
@@ -116,7 +117,7 @@ fn constants(tree: &Tree, layout: &Layout) -> Vec<f64> {
     for name in ["body_pos", "body_ipos", "jnt_pos", "site_pos"] {
         fill(name, 0.2, 0.05);
     }
-    for name in ["body_quat", "site_quat", "jnt_axis"] {
+    for name in ["body_quat", "body_iquat", "site_quat", "jnt_axis"] {
         fill(name, 1.0, 0.1);
     }
     fill("body_mass", 0.5, 1.5);
@@ -139,7 +140,9 @@ fn constants(tree: &Tree, layout: &Layout) -> Vec<f64> {
     fill("actuator_dynprm", 0.01, 0.03);
     fill("actuator_gainprm", 0.3, 0.8);
     fill("actuator_biasprm", 0.2, -0.5);
-    for (block, width) in [(layout.body_quat, 4), (layout.site_quat, 4), (layout.jnt_axis, 3)] {
+    for (block, width) in
+        [(layout.body_quat, 4), (layout.body_iquat, 4), (layout.site_quat, 4), (layout.jnt_axis, 3)]
+    {
         for i in 0..block.count {
             normalise(&mut c[block.at(i)..block.at(i) + width]);
         }
@@ -210,6 +213,84 @@ fn one_of_everything_has_proved_derivatives() {
     let mut failures = Vec::new();
     for integrator in INTEGRATORS {
         failures.extend(prove(&format!("{integrator:?}"), &point(integrator), false));
+    }
+    assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// One of every sensor that has derivatives, with and without a frame of reference.
+fn sensors() -> Vec<Sensor> {
+    use SensorKind as K;
+    use SensorObject::{Body, BodyFrame, Site};
+    let mut kinds = vec![
+        K::Accelerometer(1),
+        K::Velocimeter(1),
+        K::Gyro(2),
+        K::Force(0),
+        K::Torque(1),
+        K::Magnetometer(2),
+        K::JointPosition(3),
+        K::JointVelocity(4),
+        K::TendonPosition(1),
+        K::TendonVelocity(1),
+        K::TendonPosition(0),
+        K::ActuatorPosition(5),
+        K::ActuatorVelocity(6),
+        K::ActuatorForce(8),
+        K::ActuatorForce(10),
+        K::JointActuatorForce(2),
+        K::JointActuatorForce(3),
+        K::TendonActuatorForce(0),
+        K::BallQuaternion(1),
+        K::BallAngularVelocity(1),
+        K::FrameLinearAcceleration(Site(2)),
+        K::FrameAngularAcceleration(BodyFrame(3)),
+        K::SubtreeCenter(1),
+        K::SubtreeCenter(0),
+        K::SubtreeLinearVelocity(2),
+        K::SubtreeLinearVelocity(0),
+        K::SubtreeAngularMomentum(1),
+        K::SubtreeAngularMomentum(0),
+        K::PotentialEnergy,
+        K::KineticEnergy,
+        K::Clock,
+    ];
+    for (object, reference) in
+        [(Site(1), None), (Body(3), Some(Site(2))), (BodyFrame(5), Some(BodyFrame(6)))]
+    {
+        kinds.extend([
+            K::FramePosition(object, reference),
+            K::FrameQuaternion(object, reference),
+            K::FrameAxis(object, reference, 1),
+            K::FrameLinearVelocity(object, reference),
+            K::FrameAngularVelocity(object, reference),
+        ]);
+    }
+    let mut start = 0;
+    let width = |kind: SensorKind| match kind {
+        K::FrameQuaternion(..) | K::BallQuaternion(_) => 4,
+        K::JointPosition(_) | K::JointVelocity(_) | K::TendonPosition(_) => 1,
+        K::TendonVelocity(_) | K::ActuatorPosition(_) | K::ActuatorVelocity(_) => 1,
+        K::ActuatorForce(_) | K::JointActuatorForce(_) | K::TendonActuatorForce(_) => 1,
+        K::PotentialEnergy | K::KineticEnergy | K::Clock => 1,
+        _ => 3,
+    };
+    kinds
+        .into_iter()
+        .map(|kind| {
+            let data = start..start + width(kind);
+            start = data.end;
+            Sensor { kind, data }
+        })
+        .collect()
+}
+
+#[test]
+fn sensors_have_proved_derivatives() {
+    let mut failures = Vec::new();
+    for integrator in [Integrator::Euler, Integrator::ImplicitFast, Integrator::Discrete] {
+        let mut p = point(integrator);
+        p.mechanism.tree.sensors = sensors();
+        failures.extend(prove_sensors(&format!("{integrator:?}"), &p));
     }
     assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
 }

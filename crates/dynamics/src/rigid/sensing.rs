@@ -1,0 +1,137 @@
+//! What sensors measure at a state of the mechanism, with tangents and adjoints.
+
+use super::adjoint::{Adjoint, Place};
+use super::error::RigidError;
+use super::evaluation::EvaluationAdjoint;
+use super::forward::At;
+use super::pull_sensors::{SensorScratch, pull};
+use super::push::{D, LANES, PushWorkspace, RigidTangents};
+use super::sensors::{Measured, check, measure, measure_limits};
+use super::step::{Mechanism, RigidWorkspace};
+
+/// Memory of sensors.
+#[derive(Clone, Debug)]
+pub struct SensorWorkspace {
+    scratch: SensorScratch,
+    pushed: Measured<D>,
+    values: Vec<D>,
+    zeros: Vec<f64>,
+}
+
+impl Mechanism {
+    /// Memory for sensors.
+    pub fn sensor_workspace(&self) -> SensorWorkspace {
+        let tree = &self.tree;
+        SensorWorkspace {
+            scratch: SensorScratch::new(tree),
+            pushed: Measured::new(tree),
+            values: vec![D::constant(0.0); self.sensor_values()],
+            zeros: vec![0.0; tree.nv],
+        }
+    }
+
+    /// How many numbers all sensors give.
+    pub fn sensor_values(&self) -> usize {
+        self.tree.sensors.iter().map(|s| s.data.end).max().unwrap_or(0)
+    }
+
+    /// What the sensors measure at a state and time, into `out`.
+    ///
+    /// # Errors
+    /// As of [`step`](Self::step); [`RigidError::Unsupported`] for touch sensors, and for force sensors beside
+    /// constraints between bodies.
+    pub fn sense(
+        &self,
+        c: &[f64],
+        at: At<f64>,
+        time: f64,
+        warm: &[f64],
+        out: &mut Vec<f64>,
+        ws: &mut RigidWorkspace,
+        sensors: &mut SensorWorkspace,
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&self.tree, &self.layout);
+        ws.evaluation.update(tree, layout, c, at, warm)?;
+        let evaluation = &ws.evaluation;
+        check(tree, &evaluation.stage)?;
+        out.clear();
+        out.resize(self.sensor_values(), 0.0);
+        let measured = &mut sensors.scratch.measured;
+        let d = &evaluation.dynamics;
+        measured.update(tree, layout, c, d, at.qvel, &evaluation.qacc);
+        measure(tree, layout, c, d, measured, at, time, out);
+        measure_limits(tree, layout, c, d, &evaluation.stage, at, out);
+        Ok(())
+    }
+
+    /// Adjoint of [`sense`](Self::sense): from that of the measured numbers, added to `bar`.
+    ///
+    /// # Errors
+    /// As of [`sense`](Self::sense), and where sensors of limits have adjoints.
+    pub fn sense_pullback(
+        &self,
+        c: &[f64],
+        at: At<f64>,
+        warm: &[f64],
+        y_bar: &[f64],
+        bar: &mut Adjoint,
+        ws: &mut RigidWorkspace,
+        sensors: &mut SensorWorkspace,
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&self.tree, &self.layout);
+        ws.evaluation.update(tree, layout, c, at, warm)?;
+        let evaluation = &mut ws.evaluation;
+        check(tree, &evaluation.stage)?;
+        let SensorWorkspace { scratch, zeros, .. } = sensors;
+        scratch.measured.update(tree, layout, c, &evaluation.dynamics, at.qvel, &evaluation.qacc);
+        let place = Place { tree, layout, c, k: &evaluation.dynamics.kinematics };
+        pull(place, evaluation, at, y_bar, scratch, bar)?;
+        let seeds = EvaluationAdjoint {
+            qacc: &scratch.by_qacc,
+            actuator_force: &scratch.by_effort,
+            qfrc_actuator: &scratch.by_driven,
+            ..EvaluationAdjoint::of_step(zeros)
+        };
+        evaluation.pullback(tree, layout, c, at, seeds, self.wanted, bar)
+    }
+
+    /// Tangents of [`sense`](Self::sense), column after column, into `out`; those of constants and controls
+    /// may be empty for zero. Those of limits are zero.
+    ///
+    /// # Errors
+    /// As of [`sense`](Self::sense).
+    pub fn sense_pushforward(
+        &self,
+        c: &[f64],
+        at: At<f64>,
+        warm: &[f64],
+        tangents: &RigidTangents,
+        c_dot: &[f64],
+        ctrl_dot: &[f64],
+        out: &mut Vec<f64>,
+        ws: &mut RigidWorkspace,
+        push: &mut PushWorkspace,
+        sensors: &mut SensorWorkspace,
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&self.tree, &self.layout);
+        ws.evaluation.update(tree, layout, c, at, warm)?;
+        check(tree, &ws.evaluation.stage)?;
+        let (nv, na, ny) = (tree.nv, tree.na, self.sensor_values());
+        out.clear();
+        out.resize(tangents.columns * ny, 0.0);
+        let SensorWorkspace { pushed, values, .. } = sensors;
+        for first in (0..tangents.columns).step_by(LANES) {
+            let lanes = LANES.min(tangents.columns - first);
+            push.lift_inputs(c, c_dot, at.ctrl, ctrl_dot, first, lanes);
+            let (v, act) = (first * nv..(first + lanes) * nv, first * na..(first + lanes) * na);
+            push.lift_state(tree, at, &tangents.q[v.clone()], &tangents.v[v], &tangents.act[act]);
+            ws.evaluation.push_measured(self, push, lanes, pushed, values)?;
+            for lane in 0..lanes {
+                for (i, value) in values.iter().enumerate() {
+                    out[(first + lane) * ny + i] = value.tangent[lane];
+                }
+            }
+        }
+        Ok(())
+    }
+}
