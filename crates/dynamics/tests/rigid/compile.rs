@@ -27,6 +27,7 @@ fn check(r: &Reference) {
     assert_eq!(derivation.tree.actuators, r.tree.actuators, "{}", r.name);
     assert_eq!(derivation.tree.equalities, r.tree.equalities, "{}", r.name);
     assert_eq!(derivation.tree.geoms, r.tree.geoms, "{}", r.name);
+    assert_eq!(derivation.tree.pairs, r.tree.pairs, "{}", r.name);
     let mut compared = 0;
     let own: BTreeMap<&str, Block> = derivation.layout.blocks().into_iter().collect();
     for (name, block) in r.layout.blocks() {

@@ -203,6 +203,9 @@ fn read_flags(b: &mut Builder<'_>, r: &Reader<'_>) -> Result<()> {
             *flag = value;
         }
     }
+    if !b.articulation.options.flags.filterparent {
+        b.unsupported(r, "filterparent", "contacts between a body and its parent");
+    }
     for (name, about) in [
         ("override", "contact parameters that replace those of the geoms"),
         ("sleep", "bodies that fall asleep"),

@@ -12,36 +12,14 @@ use costate_model::rigid::{
 
 pub(super) fn read_pair(s: &mut PairSettings, r: &Reader<'_>) -> Result<()> {
     if let Some(condim) = r.integer("condim")? {
-        s.condim = Some(condim_of(r, condim)?);
+        s.condim = condim_of(r, condim)?;
     }
-    if let Some(given) = r.numbers("friction")? {
-        let mut friction = s.friction.unwrap_or([1.0, 1.0, 0.005, 0.0001, 0.0001]);
-        r.fill("friction", 1, &mut friction)?;
-        // One number means both tangents, and so on for the axes of rolling.
-        if given.len() == 1 {
-            friction[1] = friction[0];
-        }
-        if given.len() == 4 {
-            friction[4] = friction[3];
-        }
-        s.friction = Some(friction);
-    }
-    let mut solref = s.solref.unwrap_or([0.02, 1.0]);
-    if r.fill("solref", 1, &mut solref)? {
-        s.solref = Some(solref);
-    }
+    r.fill("friction", 1, &mut s.friction)?;
+    r.fill("solref", 1, &mut s.solref)?;
     r.fill("solreffriction", 1, &mut s.solref_friction)?;
-    let mut solimp = s.solimp.unwrap_or([0.9, 0.95, 0.001, 0.5, 2.0]);
-    if r.fill("solimp", 1, &mut solimp)? {
-        s.solimp = Some(solimp);
-    }
-    if let Some(margin) = r.number("margin")? {
-        s.margin = Some(margin);
-    }
-    if let Some(gap) = r.number("gap")? {
-        s.gap = Some(gap);
-    }
-    Ok(())
+    r.fill("solimp", 1, &mut s.solimp)?;
+    r.set_number("margin", &mut s.margin)?;
+    r.set_number("gap", &mut s.gap)
 }
 
 /// Adds a child of `contact`.

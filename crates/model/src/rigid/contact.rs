@@ -1,12 +1,12 @@
 //! Pairs of geoms and bodies with their own rules of contact.
 
 use super::Articulation;
+use super::joint::{SOLIMP_DEFAULT, SOLREF_DEFAULT};
 use super::leaves::{Maker, SOLIMP, SOLREF};
 use crate::error::ModelError;
 use crate::leaf::{Bounds, LeafId, Leaves};
 
-/// Two geoms that touch each other whatever their masks say. What the file leaves out follows from
-/// the two geoms.
+/// Two geoms that touch each other whatever their masks say, with contact parameters of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// Name; leaves are `pair.NAME.…`.
@@ -14,40 +14,55 @@ pub struct Pair {
     /// The two geoms.
     pub geoms: [usize; 2],
     /// Dimension of the contact.
-    pub condim: Option<u8>,
+    pub condim: u8,
     /// Friction in the five directions, `friction`.
-    pub friction: Option<LeafId>,
+    pub friction: LeafId,
     /// Constraint along the normal, `solref`.
-    pub solref: Option<LeafId>,
+    pub solref: LeafId,
     /// Constraint along the other directions, `solreffriction`; 0 0 means as along the normal.
     pub solref_friction: LeafId,
     /// Impedance, `solimp`.
-    pub solimp: Option<LeafId>,
+    pub solimp: LeafId,
     /// Margin, `margin`, m.
-    pub margin: Option<LeafId>,
+    pub margin: LeafId,
     /// Gap, `gap`, m.
-    pub gap: Option<LeafId>,
+    pub gap: LeafId,
 }
 
 /// A [`Pair`] in numbers.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PairSettings {
     /// Name.
     pub name: String,
     /// Dimension of the contact.
-    pub condim: Option<u8>,
+    pub condim: u8,
     /// Friction in the five directions.
-    pub friction: Option<[f64; 5]>,
+    pub friction: [f64; 5],
     /// Constraint along the normal.
-    pub solref: Option<[f64; 2]>,
+    pub solref: [f64; 2],
     /// Constraint along the other directions; 0 0 means as along the normal.
     pub solref_friction: [f64; 2],
     /// Impedance.
-    pub solimp: Option<[f64; 5]>,
+    pub solimp: [f64; 5],
     /// Margin, m.
-    pub margin: Option<f64>,
+    pub margin: f64,
     /// Gap, m.
-    pub gap: Option<f64>,
+    pub gap: f64,
+}
+
+impl Default for PairSettings {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            condim: 3,
+            friction: [1.0, 1.0, 0.005, 0.0001, 0.0001],
+            solref: SOLREF_DEFAULT,
+            solref_friction: [0.0; 2],
+            solimp: SOLIMP_DEFAULT,
+            margin: 0.0,
+            gap: 0.0,
+        }
+    }
 }
 
 /// Two bodies whose geoms do not touch each other.
@@ -71,29 +86,15 @@ impl Articulation {
         s: &PairSettings,
     ) -> Result<usize, ModelError> {
         let mut make = Maker::new(leaves, "pair", &s.name);
-        let friction = match &s.friction {
-            Some(friction) => {
-                let about = "friction along two tangents, of torsion (m) and two of rolling (m)";
-                Some(make.bounded("friction", friction, "", Bounds::NON_NEGATIVE, about)?)
-            }
-            None => None,
-        };
-        let solref = match &s.solref {
-            Some(solref) => Some(make.vector("solref", solref, "", SOLREF)?),
-            None => None,
-        };
+        let about = "friction along two tangents, of torsion (m) and two of rolling (m)";
+        let friction = make.bounded("friction", &s.friction, "", Bounds::NON_NEGATIVE, about)?;
+        let solref = make.vector("solref", &s.solref, "", SOLREF)?;
         let solref_friction = make.vector("solreffriction", &s.solref_friction, "", SOLREF)?;
-        let solimp = match &s.solimp {
-            Some(solimp) => Some(make.vector("solimp", solimp, "", SOLIMP)?),
-            None => None,
-        };
-        let mut distance = |name: &str, value: Option<f64>, about: &str| match value {
-            Some(value) => make.scalar(name, value, "m", Bounds::ANY, about).map(Some),
-            None => Ok(None),
-        };
-        let margin = distance("margin", s.margin, "distance at which the contact starts to push")?;
+        let solimp = make.vector("solimp", &s.solimp, "", SOLIMP)?;
+        let about = "distance at which the contact starts to push";
+        let margin = make.scalar("margin", s.margin, "m", Bounds::ANY, about)?;
         let about = "distance beyond the margin at which the contact is found";
-        let gap = distance("gap", s.gap, about)?;
+        let gap = make.scalar("gap", s.gap, "m", Bounds::ANY, about)?;
         self.pairs.push(Pair {
             name: s.name.clone(),
             geoms,

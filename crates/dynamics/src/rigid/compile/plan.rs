@@ -66,6 +66,7 @@ impl Plan {
         p.copy(model.options.gravity, gravity);
         p.bodies()?;
         p.joints()?;
+        p.pairs();
         p.sites();
         p.tendons()?;
         p.actuators()?;
@@ -342,6 +343,22 @@ impl Planner<'_> {
                 (geom.gap, layout.geom_gap),
             ] {
                 self.copy_some(Some(id), block, g);
+            }
+        }
+    }
+
+    fn pairs(&mut self) {
+        let layout = self.layout;
+        for (p, pair) in self.a.pairs.iter().enumerate() {
+            for (id, block) in [
+                (pair.friction, layout.pair_friction),
+                (pair.solref, layout.pair_solref),
+                (pair.solref_friction, layout.pair_solreffriction),
+                (pair.solimp, layout.pair_solimp),
+                (pair.margin, layout.pair_margin),
+                (pair.gap, layout.pair_gap),
+            ] {
+                self.copy_some(Some(id), block, p);
             }
         }
     }

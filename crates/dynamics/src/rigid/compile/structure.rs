@@ -53,6 +53,9 @@ pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, Compil
             priority: geom.priority,
         });
     }
+    let pair = |p: &m::Pair| t::ContactPair { geoms: p.geoms, condim: p.condim };
+    tree.pairs = a.pairs.iter().map(pair).collect();
+    tree.excludes = a.excludes.iter().map(|e| e.bodies).collect();
     let mut wraps = 0;
     for tendon in &a.tendons {
         let path = path(tendon)?;
