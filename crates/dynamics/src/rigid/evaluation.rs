@@ -52,8 +52,6 @@ pub struct Evaluation {
     /// Factors of the symmetric part of A.
     factors: MassMatrix<f64>,
     turning: Vec<Turning>,
-    /// M with all its entries, and forces.
-    dense: Vec<f64>,
     force: Vec<f64>,
     scratch: Scratch,
 }
@@ -108,7 +106,6 @@ impl Evaluation {
             implicit: false,
             factors: MassMatrix::new(tree),
             turning,
-            dense: Vec::new(),
             force: zeros(),
             scratch: Scratch {
                 sweep: Sweep::new(tree),
@@ -168,7 +165,6 @@ impl Evaluation {
                 let what = "constraints under the discrete integrator";
                 return Err(RigidError::Unsupported { what });
             }
-            self.fill_dense(tree);
         }
         if self.implicit {
             if let Some(dof) = self.factors.factorise(tree) {
@@ -204,21 +200,6 @@ impl Evaluation {
         self.turn(tree, at.qvel)
     }
 
-    /// Writes M with all its entries, for the constraint solver.
-    fn fill_dense(&mut self, tree: &Tree) {
-        let n = tree.nv;
-        let matrix = &self.dynamics.mass;
-        self.dense.clear();
-        self.dense.resize(n * n, 0.0);
-        for i in 0..n {
-            for at in tree.rows[i].clone() {
-                let j = tree.columns[at];
-                self.dense[i * n + j] = matrix.entries[at];
-                self.dense[j * n + i] = matrix.entries[at];
-            }
-        }
-    }
-
     fn solve(&mut self, tree: &Tree, warm: &[f64]) -> Result<(), RigidError> {
         let options = SolverOptions {
             tolerance: tree.options.tolerance.max(1e-14),
@@ -227,7 +208,8 @@ impl Evaluation {
         };
         let ConstraintStage { constraints, solver, .. } = &mut self.stage;
         let rows = &constraints.rows;
-        let problem = Problem { mass_matrix: &self.dense, force: &self.dynamics.qfrc_smooth, rows };
+        let inertia = self.dynamics.mass.symmetric_rows(tree);
+        let problem = Problem { inertia, force: &self.dynamics.qfrc_smooth, rows };
         let smooth: &[f64] = &self.dynamics.qacc_smooth;
         let solved = if warm.len() == tree.nv {
             solver.solve(problem, &[smooth, warm], options)
@@ -463,11 +445,14 @@ impl Evaluation {
     /// tangents of τ − M a − c at held a. Returns whether the Hessian had factors.
     pub(crate) fn push_stage<const K: usize>(
         &mut self,
+        tree: &Tree,
         rows: &Rows<DualN<f64, K>>,
         force_dot: &[f64],
         a_dot: &mut [f64],
     ) -> bool {
-        self.stage.pushforward(&self.dense, &self.dynamics.qfrc_smooth, rows, force_dot, a_dot)
+        let inertia = self.dynamics.mass.symmetric_rows(tree);
+        let force = &self.dynamics.qfrc_smooth;
+        self.stage.pushforward(inertia, force, rows, force_dot, a_dot)
     }
 
     /// x ← A⁻¹ x.
@@ -525,7 +510,7 @@ impl Evaluation {
             a_bar.copy_from_slice(held);
         }
         add(a_bar, bar.qacc);
-        match stage.multipliers(&self.dense, &d.qfrc_smooth, a_bar) {
+        match stage.multipliers(d.mass.symmetric_rows(tree), &d.qfrc_smooth, a_bar) {
             Some(found) => lambda.copy_from_slice(found),
             None => return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 }),
         }

@@ -8,6 +8,7 @@ use costate_num::spatial::{Motion, RigidInertia};
 use costate_num::{Scalar, SymMat3, Vec3};
 
 use super::constants::Layout;
+use super::constraint::SymmetricRows;
 use super::kinematics::Kinematics;
 use super::tree::Tree;
 
@@ -55,6 +56,13 @@ fn about_center<S: Scalar>(mass: S, r: Vec3<S>, inertia: SymMat3<S>) -> RigidIne
 pub struct MassMatrix<S> {
     /// The entries, row after row.
     pub entries: Vec<S>,
+}
+
+impl MassMatrix<f64> {
+    /// As the constraint solver takes it.
+    pub fn symmetric_rows<'a>(&'a self, tree: &'a Tree) -> SymmetricRows<'a> {
+        SymmetricRows { rows: &tree.rows, columns: &tree.columns, entries: &self.entries }
+    }
 }
 
 impl<S: Scalar> MassMatrix<S> {

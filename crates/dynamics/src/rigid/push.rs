@@ -331,7 +331,7 @@ impl Evaluation {
                 ws.force_dot[lane * n + i] = ws.residual[i].tangent[lane];
             }
         }
-        if !self.push_stage(rows, &ws.force_dot, &mut ws.step_acceleration) {
+        if !self.push_stage(tree, rows, &ws.force_dot, &mut ws.step_acceleration) {
             return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
         }
         let implicit = self.has_implicit() && !plain;

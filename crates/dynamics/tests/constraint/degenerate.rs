@@ -4,20 +4,23 @@ use costate_dynamics::rigid::constraint::{
     Cone, Law, Problem, ProblemTangents, Rows, Solver, SolverOptions,
 };
 
+use crate::snapshot::Inertia;
+
 fn finite(values: &[f64]) -> bool {
     values.iter().all(|x| x.is_finite())
 }
 
 /// Solves, and asserts that the solution and its adjoints are finite.
 fn solve(mass_matrix: &[f64], force: &[f64], rows: &Rows) -> Vec<f64> {
-    let problem = Problem { mass_matrix, force, rows };
+    let inertia = Inertia::dense(mass_matrix, force.len());
+    let problem = Problem { inertia: inertia.view(), force, rows };
     let mut solver = Solver::default();
     let solved = solver.solve(problem, &[], SolverOptions::default());
     assert!(solved.converged, "{solved:?}");
     assert!(finite(&solver.acceleration) && finite(&solver.force));
     let mut bar = ProblemTangents::zeros(problem);
     assert!(solver.pullback(problem, &vec![1.0; force.len()], &mut bar));
-    assert!(finite(&bar.mass_matrix) && finite(&bar.force) && finite(&bar.jacobian));
+    assert!(finite(&bar.inertia) && finite(&bar.force) && finite(&bar.jacobian));
     assert!(finite(&bar.reference) && finite(&bar.law.mass) && finite(&bar.law.loss));
     assert!(finite(&bar.law.mu) && bar.law.friction.iter().all(|f| finite(f)));
     solver.acceleration
@@ -105,7 +108,8 @@ fn numbers_that_are_none_are_reported() {
     let mut rows = Rows::new();
     rows.entry(0, f64::NAN);
     rows.push(Law::Equality, 0.0, 1.0, 0.0);
-    let problem = Problem { mass_matrix: &[1.0], force: &[1.0], rows: &rows };
+    let inertia = Inertia::dense(&[1.0], 1);
+    let problem = Problem { inertia: inertia.view(), force: &[1.0], rows: &rows };
     let solved = Solver::default().solve(problem, &[], SolverOptions::default());
     assert!(!solved.converged);
 }

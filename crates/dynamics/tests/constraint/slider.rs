@@ -7,6 +7,8 @@ use costate_dynamics::rigid::constraint::{
     Law, Problem, ProblemTangents, Rows, Solver, SolverOptions,
 };
 
+use crate::snapshot::Inertia;
+
 const DEFAULT: SolverParameters<f64> =
     SolverParameters { solref: [0.02, 1.0], solimp: [0.9, 0.95, 0.001, 0.5, 2.0] };
 
@@ -35,8 +37,8 @@ impl Joint {
         let reference = reference_acceleration(response, self.v, 0.0);
         let mass = 1.0 / regularisation(response.impedance, 1.0 / self.mass);
         rows.push(Law::Friction, reference, mass, self.loss);
-        let mass_matrix = [self.mass];
-        let problem = Problem { mass_matrix: &mass_matrix, force: &[0.0], rows: &rows };
+        let inertia = Inertia::dense(&[self.mass], 1);
+        let problem = Problem { inertia: inertia.view(), force: &[0.0], rows: &rows };
         let solved = solver.solve(problem, &[&[0.0]], SolverOptions::default());
         assert!(solved.converged);
         for (tangent, loss_dot) in [(&mut self.by_loss, 1.0), (&mut self.by_start, 0.0)] {

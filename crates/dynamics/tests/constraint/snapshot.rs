@@ -1,7 +1,9 @@
 //! One-state dumps of MuJoCo 4.0 with constraint rows
 //! (`data/mujoco/constraint_snapshots.json`): reading, and the rows as the solver takes them.
 
-use costate_dynamics::rigid::constraint::{Cone, Law, Problem, Rows};
+use std::ops::Range;
+
+use costate_dynamics::rigid::constraint::{Cone, Law, Problem, Rows, SymmetricRows};
 use serde_json::Value;
 
 /// What one dump says.
@@ -10,8 +12,8 @@ pub struct Snapshot {
     pub name: String,
     /// All of it.
     pub json: Value,
-    /// M, dense.
-    pub mass_matrix: Vec<f64>,
+    /// M, lower triangle.
+    pub inertia: Inertia,
     /// τ.
     pub force: Vec<f64>,
     /// The rows.
@@ -21,11 +23,43 @@ pub struct Snapshot {
 impl Snapshot {
     /// As the solver takes it.
     pub fn problem(&self) -> Problem<'_> {
-        Problem { mass_matrix: &self.mass_matrix, force: &self.force, rows: &self.rows }
+        Problem { inertia: self.inertia.view(), force: &self.force, rows: &self.rows }
     }
     /// The numbers under `key`.
     pub fn numbers(&self, key: &str) -> Vec<f64> {
         numbers(&self.json[key])
+    }
+}
+
+/// A symmetric matrix by its lower triangle, row by row, each from the diagonal down.
+#[derive(Clone)]
+pub struct Inertia {
+    rows: Vec<Range<usize>>,
+    columns: Vec<usize>,
+    /// Its entries.
+    pub entries: Vec<f64>,
+}
+
+impl Inertia {
+    /// Of all entries of an n × n matrix.
+    pub fn dense(a: &[f64], n: usize) -> Self {
+        let (mut rows, mut columns, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..n {
+            let start = columns.len();
+            for j in (0..=i).rev() {
+                // The pattern of a tree leaves out what is zero.
+                if j == i || a[i * n + j] != 0.0 {
+                    columns.push(j);
+                    entries.push(a[i * n + j]);
+                }
+            }
+            rows.push(start..columns.len());
+        }
+        Self { rows, columns, entries }
+    }
+    /// As the solver takes it.
+    pub fn view(&self) -> SymmetricRows<'_> {
+        SymmetricRows { rows: &self.rows, columns: &self.columns, entries: &self.entries }
     }
 }
 
@@ -54,7 +88,7 @@ fn read(json: Value) -> Snapshot {
         force: numbers(&json["qfrc_smooth"]),
         rows: rows(&json),
         json,
-        mass_matrix,
+        inertia: Inertia::dense(&mass_matrix, n),
     }
 }
 

@@ -13,7 +13,6 @@ use crate::tangent::{moved, wave, waves};
 /// One evaluation at the state of the snapshot.
 struct Evaluation {
     dynamics: Dynamics<f64>,
-    mass: Vec<f64>,
     stage: ConstraintStage,
     qpos: Vec<f64>,
     qvel: Vec<f64>,
@@ -25,18 +24,17 @@ fn evaluate(r: &Reference) -> Evaluation {
     let mut dynamics = Dynamics::new(&r.tree);
     let at = At { qpos: &qpos, qvel: &qvel, act: &act, ctrl: &ctrl };
     assert_eq!(dynamics.evaluate(&r.tree, &r.layout, &r.c, at), None);
-    let mass = dynamics.mass.to_dense(&r.tree);
     let mut stage = ConstraintStage::default();
     let starts: &[&[f64]] = &[&dynamics.qacc_smooth];
     let solved = stage.solve(
         inputs(r, &dynamics, &qpos, &qvel),
-        &mass,
+        dynamics.mass.symmetric_rows(&r.tree),
         &dynamics.qfrc_smooth,
         starts,
         SolverOptions::default(),
     );
     assert!(solved.converged, "{}: {solved:?}", r.name);
-    Evaluation { dynamics, mass, stage, qpos, qvel }
+    Evaluation { dynamics, stage, qpos, qvel }
 }
 
 fn inputs<'a>(
@@ -93,7 +91,8 @@ fn push(
         (0..tree.nv).map(|i| (dynamics.qfrc_smooth[i] - inertial[i]).tangent[0]).collect();
     let mut a_dot = vec![0.0; tree.nv];
     let force = &e.dynamics.qfrc_smooth;
-    assert!(e.stage.pushforward(&e.mass, force, &rows.rows, &force_dot, &mut a_dot));
+    let inertia = e.dynamics.mass.symmetric_rows(&r.tree);
+    assert!(e.stage.pushforward(inertia, force, &rows.rows, &force_dot, &mut a_dot));
     (a_dot, force_dot)
 }
 
@@ -187,7 +186,8 @@ fn adjoints_agree_with_tangents() {
             let (v, c) = (dual(&e.qvel, &v_dot), dual(&r.c, &c_dot));
             let (a_dot, force_dot) = push(&r, &mut e, &q, &v, &c);
             let force = e.dynamics.qfrc_smooth.clone();
-            let lambda = e.stage.multipliers(&e.mass, &force, &a_bar).unwrap().to_vec();
+            let inertia = e.dynamics.mass.symmetric_rows(&r.tree);
+            let lambda = e.stage.multipliers(inertia, &force, &a_bar).unwrap().to_vec();
             let (mut q_bar, mut v_bar) = (vec![0.0; nv], vec![0.0; nv]);
             let mut c_bar = vec![0.0; r.layout.len];
             let bar = StageAdjoints { q: &mut q_bar, v: &mut v_bar, c: &mut c_bar };

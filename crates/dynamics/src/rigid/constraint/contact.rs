@@ -128,6 +128,18 @@ pub(super) fn parameters<S: Scalar<Mask = bool>>(
     }
 }
 
+/// The distance within which contacts of a candidate are looked for.
+fn reach<S: Scalar>(at: RowInputs<S>, candidate: Candidate) -> S {
+    let (layout, c) = (at.layout, at.c);
+    match candidate.pairing {
+        Pairing::Explicit(p) => c[layout.pair_margin.at(p)] + c[layout.pair_gap.at(p)],
+        Pairing::Geoms => {
+            let of = |g: usize| c[layout.geom_margin.at(g)] + c[layout.geom_gap.at(g)];
+            of(candidate.geoms[0]) + of(candidate.geoms[1])
+        }
+    }
+}
+
 /// Whether both geoms' time constants are positive, so that references are averaged.
 pub(super) fn is_averaged<S: Scalar<Mask = bool>>(
     a: &SolverParameters<S>,
@@ -178,13 +190,16 @@ pub(super) fn find<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInpu
     for &candidate in &out.candidates {
         let [a, b] = candidate.geoms;
         let kinds = [at.tree.geoms[a].kind, at.tree.geoms[b].kind];
-        let parameters = parameters(at, candidate);
-        let reach = parameters.margin + parameters.gap;
+        let reach = reach(at, candidate);
         if collision::is_apart(kinds, &shapes[a], &shapes[b], reach) {
             continue;
         }
         out.touches.clear();
         collision::collide(kinds, &shapes[a], &shapes[b], reach, &mut out.touches);
+        if out.touches.is_empty() {
+            continue;
+        }
+        let parameters = parameters(at, candidate);
         for (index, &touch) in out.touches.iter().enumerate() {
             if touch.distance.lt(parameters.margin) {
                 let tangents = touch.tangents();

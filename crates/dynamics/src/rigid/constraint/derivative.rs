@@ -5,19 +5,18 @@
 //! row), ā_ref = w, and those of the penalties' parameters are y · ∂f/∂(·). No iteration is
 //! differentiated, so the result does not depend on how the solution was found.
 
-use super::cholesky;
 use super::law::{self, LawTangents};
 use super::rows::Rows;
 use super::solver::{Problem, Solver};
 
 /// Tangents or adjoints of what the acceleration is a function of.
 ///
-/// The mass matrix enters with all its n² entries as if they were independent; Jacobians by the
-/// entries of their rows (see [`Rows::entries`]).
+/// The inertia matrix enters by the entries of its lower triangle, which stand for both triangles;
+/// Jacobians by the entries of their rows (see [`Rows::entries`]).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProblemTangents {
-    /// Of M, n × n; empty for zero tangents.
-    pub mass_matrix: Vec<f64>,
+    /// Of the entries of M; empty for zero tangents.
+    pub inertia: Vec<f64>,
     /// Of τ.
     pub force: Vec<f64>,
     /// Of the entries of J.
@@ -34,7 +33,7 @@ impl ProblemTangents {
         let (n, m) = (problem.force.len(), problem.rows.len());
         let cones = problem.rows.cones.len();
         Self {
-            mass_matrix: vec![0.0; n * n],
+            inertia: vec![0.0; problem.inertia.entries.len()],
             force: vec![0.0; n],
             jacobian: vec![0.0; problem.rows.entry_count()],
             reference: vec![0.0; m],
@@ -75,7 +74,7 @@ impl Solver {
             return false;
         }
         out.lambda.extend_from_slice(a_bar);
-        cholesky::solve(&self.factor, n, &mut out.lambda);
+        self.factor.solve(&mut out.lambda);
         for r in 0..m {
             out.along[r] = problem.rows.dot(r, &out.lambda);
         }
@@ -101,8 +100,12 @@ impl Solver {
         let a = &self.acceleration;
         for i in 0..n {
             bar.force[i] += multipliers.lambda[i];
-            for j in 0..n {
-                bar.mass_matrix[i * n + j] -= multipliers.lambda[i] * a[j];
+            for at in problem.inertia.rows[i].clone() {
+                let j = problem.inertia.columns[at];
+                bar.inertia[at] -= multipliers.lambda[i] * a[j];
+                if j != i {
+                    bar.inertia[at] -= multipliers.lambda[j] * a[i];
+                }
             }
         }
         for r in 0..problem.rows.len() {
@@ -132,14 +135,15 @@ impl Solver {
             return false;
         }
         let a = &self.acceleration;
-        for i in 0..n {
-            let mut sum = dot.force[i];
-            if !dot.mass_matrix.is_empty() {
-                for j in 0..n {
-                    sum -= dot.mass_matrix[i * n + j] * a[j];
+        a_dot.copy_from_slice(&dot.force);
+        for i in 0..if dot.inertia.is_empty() { 0 } else { n } {
+            for at in problem.inertia.rows[i].clone() {
+                let j = problem.inertia.columns[at];
+                a_dot[i] -= dot.inertia[at] * a[j];
+                if j != i {
+                    a_dot[j] -= dot.inertia[at] * a[i];
                 }
             }
-            a_dot[i] = sum;
         }
         // Tangent of x at fixed a, then of f at fixed a.
         let mut x_dot = vec![0.0; m];
@@ -162,7 +166,7 @@ impl Solver {
         for r in 0..m {
             problem.rows.add_transposed(r, f_dot[r], a_dot);
         }
-        cholesky::solve(&self.factor, n, a_dot);
+        self.factor.solve(a_dot);
         true
     }
 }

@@ -9,6 +9,7 @@
 //! jumps, at a bound or on the surface of a cone, the side without force or with the constant
 //! force counts.
 
+use super::factor::Factor;
 use super::rows::{Cone, Rows};
 
 /// The penalty of a row.
@@ -295,8 +296,8 @@ pub(crate) fn apply_curvature(rows: &Rows, x: &[f64], zone: &[Zone], y: &[f64], 
     }
 }
 
-/// Adds Jᵀ s″(x) J to the lower triangle of `h` (n × n, row-major).
-pub(crate) fn add_hessian(rows: &Rows, x: &[f64], zone: &[Zone], h: &mut [f64], n: usize) {
+/// Adds Jᵀ s″(x) J.
+pub(super) fn add_hessian(rows: &Rows, x: &[f64], zone: &[Zone], h: &mut Factor) {
     let mut hessian = [0.0; MAX_DIM * MAX_DIM];
     let mut next = 0;
     let mut r = 0;
@@ -306,7 +307,7 @@ pub(crate) fn add_hessian(rows: &Rows, x: &[f64], zone: &[Zone], h: &mut [f64], 
             if zone[r] == Zone::Surface {
                 let dim = cone.dim;
                 cone.surface_hessian(rows.mass[r], &x[r..r + dim], &mut hessian);
-                add_block(rows, r, dim, &hessian, h, n);
+                h.add_block(rows, r, dim, &hessian[..dim * dim]);
                 r += dim;
                 continue;
             }
@@ -314,46 +315,9 @@ pub(crate) fn add_hessian(rows: &Rows, x: &[f64], zone: &[Zone], h: &mut [f64], 
         // Rows of a cone that is not on its surface count one by one.
         if zone[r] == Zone::Quadratic {
             let (dofs, values) = rows.row(r);
-            for (i, &row) in dofs.iter().enumerate() {
-                let scaled = rows.mass[r] * values[i];
-                for (l, &column) in dofs.iter().enumerate() {
-                    if column <= row {
-                        h[row * n + column] += scaled * values[l];
-                    }
-                }
-            }
+            h.add_row(dofs, values, rows.mass[r]);
         }
         r += 1;
-    }
-}
-
-/// Adds Jᵀ B J of the `dim` rows from `first`, which have the same dofs, with B `dim` × `dim`.
-fn add_block(
-    rows: &Rows,
-    first: usize,
-    dim: usize,
-    block: &[f64; MAX_DIM * MAX_DIM],
-    h: &mut [f64],
-    n: usize,
-) {
-    let dofs = rows.row(first).0;
-    for (i, &row) in dofs.iter().enumerate() {
-        let mut weighted = [0.0; MAX_DIM];
-        for j in 0..dim {
-            let value = rows.row(first + j).1[i];
-            for k in 0..dim {
-                weighted[k] += value * block[j * dim + k];
-            }
-        }
-        for (l, &column) in dofs.iter().enumerate() {
-            if column <= row {
-                let mut sum = 0.0;
-                for k in 0..dim {
-                    sum += weighted[k] * rows.row(first + k).1[l];
-                }
-                h[row * n + column] += sum;
-            }
-        }
     }
 }
 

@@ -14,11 +14,11 @@
 
 mod attachment;
 mod build;
-mod cholesky;
 mod contact;
 mod contact_pullback;
 mod derivative;
 mod equality;
+mod factor;
 mod friction;
 pub mod impedance;
 mod law;
@@ -31,6 +31,7 @@ mod stage;
 pub use build::{Constraints, Item, RowInputs, Source};
 pub use contact::{Contact, ContactParameters};
 pub use derivative::{Multipliers, ProblemTangents};
+pub use factor::SymmetricRows;
 pub use law::{Law, LawTangents, Zone};
 pub use pullback::{RowAdjoints, RowSeeds};
 pub use rows::{Cone, Rows};

@@ -21,7 +21,8 @@ pub struct Cone<S = f64> {
 
 /// Rows x = J a − a_ref of a convex penalty s(x), with forces f = −∂s/∂x.
 ///
-/// Jacobians are stored by their nonzero entries. Rows of one cone have the same dofs.
+/// Jacobians are stored by their nonzero entries, degrees of freedom from high to low. Rows of one cone
+/// have the same ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows<S = f64> {
     /// Law of each row.
@@ -93,13 +94,43 @@ impl<S: Scalar> Rows<S> {
         self.jacobian.push(value);
     }
 
-    /// Finishes a row of the entries given since the last one.
+    /// Finishes a row of the entries given since the last one, which may come in any order.
     pub fn push(&mut self, law: Law, reference: S, mass: S, loss: S) {
+        self.sort_entries();
         self.law.push(law);
         self.reference.push(reference);
         self.mass.push(mass);
         self.loss.push(loss);
         self.start.push(self.dof.len());
+    }
+
+    /// Brings the entries since the last row into order and sums those of one degree of freedom.
+    fn sort_entries(&mut self) {
+        let from = self.start[self.start.len() - 1];
+        if self.dof[from..].is_sorted_by(|a, b| a > b) {
+            return;
+        }
+        for i in from + 1..self.dof.len() {
+            let mut k = i;
+            while k > from && self.dof[k - 1] < self.dof[k] {
+                self.dof.swap(k - 1, k);
+                self.jacobian.swap(k - 1, k);
+                k -= 1;
+            }
+        }
+        let mut end = from + 1;
+        for k in from + 1..self.dof.len() {
+            if self.dof[k] == self.dof[end - 1] {
+                let value = self.jacobian[k];
+                self.jacobian[end - 1] += value;
+            } else {
+                self.dof[end] = self.dof[k];
+                self.jacobian[end] = self.jacobian[k];
+                end += 1;
+            }
+        }
+        self.dof.truncate(end);
+        self.jacobian.truncate(end);
     }
 
     /// Cone number `c`, if row `r` is its first.

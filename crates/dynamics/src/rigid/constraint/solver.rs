@@ -6,7 +6,7 @@
 //! with a full step on the piece that holds the minimum (MuJoCo's documentation, *Computation*,
 //! *Constraint solver*).
 
-use super::cholesky;
+use super::factor::{Factor, SymmetricRows};
 use super::law::{self, Zone};
 use super::rows::Rows;
 
@@ -43,8 +43,8 @@ pub struct Solved {
 /// A mass matrix, forces, and constraint rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'a> {
-    /// M, n × n, symmetric positive definite, row-major.
-    pub mass_matrix: &'a [f64],
+    /// M, positive definite.
+    pub inertia: SymmetricRows<'a>,
     /// τ: all forces but those of the constraints.
     pub force: &'a [f64],
     /// The rows.
@@ -62,8 +62,8 @@ pub struct Solver {
     pub zone: Vec<Zone>,
     /// x = J a − a_ref of each row.
     pub(super) x: Vec<f64>,
-    /// Factor of H = M + Jᵀ s″ J at the solution, where `factored`.
-    pub(super) factor: Vec<f64>,
+    /// Factors of H = M + Jᵀ s″ J at the solution, where `factored`.
+    pub(super) factor: Factor,
     pub(super) factored: bool,
     x_size: Vec<f64>,
     gradient: Vec<f64>,
@@ -86,6 +86,7 @@ impl Solver {
         let n = problem.force.len();
         let m = problem.rows.len();
         self.resize(n, m);
+        self.factor.analyse(problem.inertia, problem.rows);
         self.start(problem, starts);
         let mut best = f64::INFINITY;
         let mut stalls = 0;
@@ -108,7 +109,7 @@ impl Solver {
             for (p, g) in self.direction.iter_mut().zip(&self.gradient) {
                 *p = -g;
             }
-            cholesky::solve(&self.factor, n, &mut self.direction);
+            self.factor.solve(&mut self.direction);
             let alpha = if local { 1.0 } else { self.line_search(problem, options) };
             for (a, p) in self.acceleration.iter_mut().zip(&self.direction) {
                 *a += alpha * p;
@@ -124,7 +125,6 @@ impl Solver {
         self.size.resize(n, 0.0);
         self.parts_size.resize(n, 0.0);
         self.direction.resize(n, 0.0);
-        self.factor.resize(n * n, 0.0);
         self.factored = false;
         self.x.resize(m, 0.0);
         self.x_size.resize(m, 0.0);
@@ -175,14 +175,9 @@ impl Solver {
 
     /// The function that is minimised, at `a`, whose rows are in `self.x`.
     fn cost(&self, problem: Problem, a: &[f64]) -> f64 {
-        let n = a.len();
-        let mut total = law::cost(problem.rows, &self.x);
-        for i in 0..n {
-            let mut inertial = 0.0;
-            for j in 0..n {
-                inertial += problem.mass_matrix[i * n + j] * a[j];
-            }
-            total += a[i] * (0.5 * inertial - problem.force[i]);
+        let mut total = law::cost(problem.rows, &self.x) + 0.5 * problem.inertia.form(a, a);
+        for i in 0..a.len() {
+            total -= a[i] * problem.force[i];
         }
         total
     }
@@ -194,16 +189,10 @@ impl Solver {
         let Self { gradient, size, parts_size, acceleration: a, force, zone, x_size, .. } = self;
         parts_size.fill(0.0);
         for i in 0..n {
-            let row = &problem.mass_matrix[i * n..(i + 1) * n];
-            let (mut sum, mut absolute) = (-problem.force[i], problem.force[i].abs());
-            for j in 0..n {
-                let term = row[j] * a[j];
-                sum += term;
-                absolute += term.abs();
-            }
-            gradient[i] = sum;
-            size[i] = absolute;
+            gradient[i] = -problem.force[i];
+            size[i] = problem.force[i].abs();
         }
+        problem.inertia.multiply_sized(a, gradient, size);
         for r in 0..problem.rows.len() {
             if zone[r] != Zone::Satisfied {
                 let (dofs, values) = problem.rows.row(r);
@@ -221,7 +210,7 @@ impl Solver {
         let (mut largest, mut scale, mut parts) = (0.0f64, 0.0f64, 0.0f64);
         let mut total = 0.0;
         for i in 0..n {
-            let weight = problem.mass_matrix[i * n + i].max(f64::MIN_POSITIVE).sqrt();
+            let weight = problem.inertia.diagonal(i).max(f64::MIN_POSITIVE).sqrt();
             largest = largest.max(gradient[i].abs() / weight);
             scale = scale.max(size[i] / weight);
             parts = parts.max(parts_size[i] / weight);
@@ -239,10 +228,9 @@ impl Solver {
 
     /// Factorises H at the present zones.
     fn factorise(&mut self, problem: Problem) -> bool {
-        let n = self.acceleration.len();
-        self.factor.copy_from_slice(problem.mass_matrix);
-        law::add_hessian(problem.rows, &self.x, &self.zone, &mut self.factor, n);
-        self.factored = cholesky::factor(&mut self.factor, n);
+        self.factor.load(problem.inertia);
+        law::add_hessian(problem.rows, &self.x, &self.zone, &mut self.factor);
+        self.factored = self.factor.factorise();
         self.factored
     }
 
@@ -254,20 +242,13 @@ impl Solver {
     /// The step α that minimises the function along the direction: the root of its derivative,
     /// which increases, by Newton's method held within a bracket.
     fn line_search(&mut self, problem: Problem, options: SolverOptions) -> f64 {
-        let n = self.acceleration.len();
         for r in 0..problem.rows.len() {
             self.along[r] = problem.rows.dot(r, &self.direction);
         }
-        let (mut linear, mut quadratic) = (0.0, 0.0);
-        for i in 0..n {
-            let row = &problem.mass_matrix[i * n..(i + 1) * n];
-            let (mut by_a, mut by_p) = (0.0, 0.0);
-            for j in 0..n {
-                by_a += row[j] * self.acceleration[j];
-                by_p += row[j] * self.direction[j];
-            }
-            linear += self.direction[i] * (by_a - problem.force[i]);
-            quadratic += self.direction[i] * by_p;
+        let quadratic = problem.inertia.form(&self.direction, &self.direction);
+        let mut linear = problem.inertia.form(&self.direction, &self.acceleration);
+        for i in 0..self.direction.len() {
+            linear -= self.direction[i] * problem.force[i];
         }
         let slope = |alpha: f64| {
             let (first, second) = law::slope(problem.rows, &self.x, &self.along, alpha);

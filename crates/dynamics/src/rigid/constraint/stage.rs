@@ -6,6 +6,7 @@ use costate_num::spatial::Motion;
 
 use super::build::{Constraints, RowInputs, Source};
 use super::derivative::{Multipliers, ProblemTangents};
+use super::factor::SymmetricRows;
 use super::law::LawTangents;
 use super::pullback::{RowAdjoints, RowSeeds};
 use super::rows::Rows;
@@ -43,20 +44,20 @@ pub struct ConstraintStage {
 }
 
 impl ConstraintStage {
-    /// Finds a with M a = τ + Jᵀ f: builds the rows of the state and solves. `mass_matrix` is M, dense,
+    /// Finds a with M a = τ + Jᵀ f: builds the rows of the state and solves. `inertia` is M
     /// with what an integrator adds to it; `starts` as in [`Solver::solve`], the unconstrained
     /// acceleration first, which is the answer where there are no rows.
     pub fn solve(
         &mut self,
         at: RowInputs<f64>,
-        mass_matrix: &[f64],
+        inertia: SymmetricRows,
         force: &[f64],
         starts: &[&[f64]],
         options: SolverOptions,
     ) -> Solved {
         self.constraints.update(at);
         let rows = &self.constraints.rows;
-        self.solver.solve(Problem { mass_matrix, force, rows }, starts, options)
+        self.solver.solve(Problem { inertia, force, rows }, starts, options)
     }
 
     /// Whether the last state has any rows.
@@ -68,12 +69,12 @@ impl ConstraintStage {
     /// of M is −λ aᵀ. None where H could not be factorised.
     pub fn multipliers(
         &mut self,
-        mass_matrix: &[f64],
+        inertia: SymmetricRows,
         force: &[f64],
         a_bar: &[f64],
     ) -> Option<&[f64]> {
         let rows = &self.constraints.rows;
-        let problem = Problem { mass_matrix, force, rows };
+        let problem = Problem { inertia, force, rows };
         let found = self.solver.multipliers(problem, a_bar, &mut self.multipliers);
         found.then_some(&self.multipliers.lambda)
     }
@@ -168,16 +169,16 @@ impl ConstraintStage {
     /// `a_dot` receives those of a. Returns false where H could not be factorised.
     pub fn pushforward<const K: usize>(
         &mut self,
-        mass_matrix: &[f64],
+        inertia: SymmetricRows,
         force: &[f64],
         rows: &Rows<DualN<f64, K>>,
         force_dot: &[f64],
         a_dot: &mut [f64],
     ) -> bool {
         let n = force.len();
-        let problem = Problem { mass_matrix, force, rows: &self.constraints.rows };
+        let problem = Problem { inertia, force, rows: &self.constraints.rows };
         let mut dot = ProblemTangents::zeros(problem);
-        dot.mass_matrix.clear();
+        dot.inertia.clear();
         for k in 0..K {
             dot.force.copy_from_slice(&force_dot[k * n..(k + 1) * n]);
             dot.set_rows(rows, k);
