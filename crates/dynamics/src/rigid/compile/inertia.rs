@@ -1,7 +1,7 @@
 //! Rules that change masses and inertias after they are known: bounds, balance, total mass.
 
 use costate_model::rigid::InertiaRules;
-use costate_num::{Mat3, Vec3};
+use costate_num::{Mat3, Quat, Vec3};
 
 /// Where mass, centre and inertia of a body are: ten places.
 pub(super) type Ten = [usize; 10];
@@ -241,6 +241,118 @@ impl TotalMass {
             z_bar[from[0]] -= factor_bar * factor / sum;
         }
     }
+}
+
+/// The orientation of a tensor's principal axes, largest inertia first. Nothing but sensors of inertial
+/// frames depends on it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PrincipalAxes {
+    /// Places of the tensor.
+    pub from: [usize; 6],
+    /// Places of the quaternion.
+    pub to: [usize; 4],
+}
+
+impl PrincipalAxes {
+    fn axes(&self, z: &[f64]) -> ([f64; 3], Quat<f64>) {
+        principal_axes(matrix(z, &self.from))
+    }
+
+    /// The turn, in principal axes, that a change of the tensor makes; none about the axis between two
+    /// equal principal inertias. A symmetric matrix D in principal axes turns by D_ij / (λ_j − λ_i).
+    fn gaps(values: [f64; 3]) -> [f64; 3] {
+        let size = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let inverse = |i: usize, j: usize| {
+            let gap = values[j] - values[i];
+            if gap.abs() > 1e-9 * size { gap.recip() } else { 0.0 }
+        };
+        // About x, y, z: rows 2 and 1, 0 and 2, 1 and 0.
+        [inverse(2, 1), inverse(0, 2), inverse(1, 0)]
+    }
+
+    pub fn evaluate(&self, z: &mut [f64]) {
+        let (_, q) = self.axes(z);
+        for (&to, value) in self.to.iter().zip([q.w, q.v.x, q.v.y, q.v.z]) {
+            z[to] = value;
+        }
+    }
+
+    pub fn push(&self, z: &[f64], z_dot: &mut [f64]) {
+        let (values, q) = self.axes(z);
+        let (r, gaps) = (q.to_matrix(), Self::gaps(values));
+        let d = r.transpose().matmul(matrix(z_dot, &self.from)).matmul(r).to_rows();
+        let turn = Vec3::new(d[7] * gaps[0], d[2] * gaps[1], d[3] * gaps[2]);
+        let dot = q.product(Quat { w: 0.0, v: turn * 0.5 });
+        for (&to, value) in self.to.iter().zip([dot.w, dot.v.x, dot.v.y, dot.v.z]) {
+            z_dot[to] = value;
+        }
+    }
+
+    pub fn pull(&self, z: &[f64], z_bar: &mut [f64]) {
+        let [w, x, y, zz] = self.to.map(|to| std::mem::take(&mut z_bar[to]));
+        let (values, q) = self.axes(z);
+        let (r, gaps) = (q.to_matrix(), Self::gaps(values));
+        // The adjoint of a turn in the axes themselves: half the vector part of q* q̄.
+        let turn = q.conjugate().product(Quat::new(w, x, y, zz)).v * 0.5;
+        let (a, b, c) = (turn.x * gaps[0], turn.y * gaps[1], turn.z * gaps[2]);
+        let d = Mat3::from_rows([0.0, c, b, c, 0.0, a, b, a, 0.0]);
+        let [xx, xy, yy, xz, yz, zz] = six(r.matmul(d).matmul(r.transpose()));
+        // Each number off the diagonal stands for two entries, each of which gives half.
+        let bar = [xx / 2.0, xy, yy / 2.0, xz, yz, zz / 2.0];
+        for (&from, value) in self.from.iter().zip(bar) {
+            z_bar[from] += value;
+        }
+    }
+}
+
+/// Eigenvalues, largest first, and the rotation to their axes, by Jacobi rotations in MuJoCo's order, so
+/// that of the equivalent sets of axes it is the same one.
+fn principal_axes(m: Mat3<f64>) -> ([f64; 3], Quat<f64>) {
+    let mut q = Quat::new(1.0, 0.0, 0.0, 0.0);
+    let mut values = [0.0; 3];
+    for _ in 0..30 {
+        let r = q.to_matrix();
+        let d = r.transpose().matmul(m).matmul(r).to_rows();
+        values = [d[0], d[4], d[8]];
+        // Rows, columns and the axis about which the rotation is.
+        let (mut i, mut j, mut axis) = (0, 1, 2);
+        if d[2].abs() > d[1].abs().max(d[5].abs()) {
+            (i, j, axis) = (0, 2, 1);
+        } else if d[5].abs() > d[1].abs() {
+            (i, j, axis) = (1, 2, 0);
+        }
+        let off = d[3 * i + j];
+        if off.abs() < 1e-18 * values.iter().fold(0.0f64, |m, v| m.max(v.abs())) || off == 0.0 {
+            break;
+        }
+        let tau = (d[4 * j] - d[4 * i]) / (2.0 * off);
+        let t = if tau >= 0.0 {
+            1.0 / (tau + (1.0 + tau * tau).sqrt())
+        } else {
+            -1.0 / (-tau + (1.0 + tau * tau).sqrt())
+        };
+        let c = 1.0 / (1.0 + t * t).sqrt();
+        // sin of half the angle whose tangent is |t|, without cancellation.
+        let half = t.abs() * c / (2.0 * (1.0 + c)).sqrt();
+        let mut part = if tau >= 0.0 { -half } else { half };
+        if axis == 1 {
+            part = -part;
+        }
+        let mut v = [0.0; 3];
+        v[axis] = part;
+        let turn = Quat::new((1.0 - part * part).sqrt(), v[0], v[1], v[2]);
+        q = q.product(turn).normalize();
+    }
+    for step in 0..3 {
+        let j = step % 2;
+        if values[j] + 1e-12 < values[j + 1] {
+            values.swap(j, j + 1);
+            let mut v = [0.0; 3];
+            v[(j + 2) % 3] = 0.5f64.sqrt();
+            q = q.product(Quat::new(0.5f64.sqrt(), v[0], v[1], v[2])).normalize();
+        }
+    }
+    (values, q)
 }
 
 /// Eigenvalues and eigenvectors (columns) of a symmetric matrix, by Jacobi rotations.

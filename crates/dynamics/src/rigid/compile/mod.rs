@@ -123,6 +123,7 @@ impl Derivation {
                 Step::Op(op) => op.push(&z, &mut z_dot, &mut scratch),
                 Step::Bound(bound) => bound.push(&z, &mut z_dot),
                 Step::TotalMass(total) => total.push(&z, &mut z_dot),
+                Step::PrincipalAxes(axes) => axes.push(&z, &mut z_dot),
                 Step::ReferencePose(start) => self.push_reference_pose(&z, &mut z_dot, *start)?,
             }
         }
@@ -148,6 +149,7 @@ impl Derivation {
                 Step::Op(op) => op.pull(&z, &mut z_bar, &mut scratch),
                 Step::Bound(bound) => bound.pull(&z, &mut z_bar),
                 Step::TotalMass(total) => total.pull(&z, &mut z_bar),
+                Step::PrincipalAxes(axes) => axes.pull(&z, &mut z_bar),
                 Step::ReferencePose(start) => self.pull_reference_pose(&z, &mut z_bar, *start),
             }
         }
@@ -178,6 +180,7 @@ impl Derivation {
                 Step::Op(op) => op.evaluate(&mut z, &mut scratch),
                 Step::Bound(bound) => bound.evaluate(&mut z),
                 Step::TotalMass(total) => total.evaluate(&mut z),
+                Step::PrincipalAxes(axes) => axes.evaluate(&mut z),
                 Step::ReferencePose(start) => {
                     let mut out = Results::new(&self.tree, &self.plan.wanted);
                     let c = &z[self.constants()];

@@ -6,7 +6,7 @@ use costate_model::{LeafId, Leaves, Model};
 use super::super::constants::{Block, Layout};
 use super::super::tree::Tree;
 use super::CompileError;
-use super::inertia::{Bound, Ten, TotalMass};
+use super::inertia::{Bound, PrincipalAxes, Ten, TotalMass};
 use super::op::{Kind, Op};
 use super::reference_pose::{Results, Wanted};
 
@@ -19,6 +19,8 @@ pub(super) enum Step {
     Bound(Bound),
     /// Total mass.
     TotalMass(TotalMass),
+    /// Orientation of principal axes.
+    PrincipalAxes(PrincipalAxes),
     /// What follows at the reference pose; its results start at the index.
     ReferencePose(usize),
 }
@@ -155,6 +157,10 @@ impl Planner<'_> {
         let (a, layout) = (self.a, self.layout);
         let world = self.c(layout.body_quat, 0);
         self.plan.template[world] = 1.0;
+        for b in 0..a.bodies.len() {
+            let iquat = self.c(layout.body_iquat, b);
+            self.plan.template[iquat] = 1.0;
+        }
         self.geoms();
         let last: Vec<Ten> = (0..a.bodies.len()).map(|b| self.ten(b)).collect();
         let scales = a.inertia.settotalmass.is_some();
@@ -180,6 +186,7 @@ impl Planner<'_> {
             } else {
                 self.inertial(b, &body.inertial, target);
             }
+            self.inertial_frame(b, &body.inertial, target);
         }
         if let Some(total) = rules.settotalmass {
             self.plan.steps.push(Step::TotalMass(TotalMass { total, bodies: scaled }));
@@ -235,6 +242,37 @@ impl Planner<'_> {
                 self.op(Kind::PseudoInertia, inputs, to.to_vec());
             }
         }
+    }
+
+    /// Orientation of the principal axes: as given, of the only geom, or of the tensor at `tensor`.
+    fn inertial_frame(&mut self, b: usize, inertial: &m::Inertial, tensor: Ten) {
+        let at = self.c(self.layout.body_iquat, b);
+        match inertial {
+            m::Inertial::Given { tensor: m::Tensor::Diagonal { iquat, .. }, .. }
+            | m::Inertial::Proportional { tensor: m::Tensor::Diagonal { iquat, .. }, .. } => {
+                return self.normalize(*iquat, at);
+            }
+            m::Inertial::FromGeoms | m::Inertial::GeomsScaled { .. } => {
+                let weighs = |geom: &m::Geom| {
+                    let (m::GeomMass::Density(id) | m::GeomMass::Mass(id)) = geom.mass;
+                    geom.body == b && geom.in_inertia && self.leaves.get(id).at(0) != 0.0
+                };
+                let mut geoms = (0..self.a.geoms.len()).filter(|&g| weighs(&self.a.geoms[g]));
+                match (geoms.next(), geoms.next()) {
+                    (None, _) => return,
+                    (Some(g), None) => {
+                        let from = self.c(self.layout.geom_quat, g);
+                        let from = (from..from + 4).collect();
+                        return self.op(Kind::Copy, from, (at..at + 4).collect());
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        let from = [4, 5, 6, 7, 8, 9].map(|i| tensor[i]);
+        let to = [at, at + 1, at + 2, at + 3];
+        self.plan.steps.push(Step::PrincipalAxes(PrincipalAxes { from, to }));
     }
 
     fn mass_and_center(&mut self, mass: LeafId, ipos: LeafId, to: &Ten) {
