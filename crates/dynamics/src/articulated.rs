@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
+use costate_model::rigid::{ActuatorSettings, Transmission};
 use costate_model::{Model, State};
 use costate_num::{Dual, Quat, Scalar, Vec3};
 
 use crate::constants::{Constants, Layout, RigidSizes};
+use crate::control::Control;
+use crate::driven::Driven;
 use crate::error::DynamicsError;
 use crate::rigid::integrate::{lift_tangent, lower_adjoint};
 use crate::rigid::{
@@ -25,8 +28,10 @@ pub struct Articulated {
     start: Option<[Vec<usize>; 3]>,
     /// The reference pose.
     pose: Vec<f64>,
-    /// Input of each actuator.
-    inputs: Vec<usize>,
+    /// Input of each actuator that the control does not command.
+    inputs: Vec<Option<usize>>,
+    /// Numbers behind θ that the derivation reads: of actuators that are not the robot's own.
+    extra: Vec<f64>,
 }
 
 /// Memory of the steps of articulated bodies.
@@ -39,6 +44,26 @@ pub(crate) struct RigidScratch {
     c_dot: Vec<f64>,
     tangents: RigidTangents,
     bar: Adjoint,
+    driven: Option<Driven>,
+}
+
+/// The derivation of a model with one more motor for each joint that is pushed at, and the numbers
+/// that these motors add behind θ.
+fn derivation(model: &Model, pushes: &[usize]) -> Result<(Derivation, Vec<f64>), DynamicsError> {
+    if pushes.is_empty() {
+        return Ok((Derivation::new(model)?, Vec::new()));
+    }
+    let mut model = model.clone();
+    let before = model.leaves.theta_len();
+    if let Some(a) = &mut model.articulation {
+        for &joint in pushes {
+            let name = format!("friction on {}", a.joints[joint].name);
+            let settings = ActuatorSettings { name, ..ActuatorSettings::default() };
+            let transmission = Transmission::Joint { joint, in_parent: false };
+            a.add_actuator(&mut model.leaves, transmission, &settings)?;
+        }
+    }
+    Ok((Derivation::new(&model)?, model.theta()[before..].to_vec()))
 }
 
 /// Where the orientation of a joint is among its coordinates and its velocities.
@@ -74,9 +99,13 @@ impl From<CompileError> for DynamicsError {
 
 impl Articulated {
     /// That of a model; none where it has none.
-    pub(crate) fn new(model: &Model) -> Result<Option<Self>, DynamicsError> {
+    pub(crate) fn new(
+        model: &Model,
+        control: Option<&Control>,
+    ) -> Result<Option<Self>, DynamicsError> {
         let Some(a) = &model.articulation else { return Ok(None) };
-        let derivation = Derivation::new(model)?;
+        let pushes = control.map_or(&[][..], |control| &control.pushes);
+        let (derivation, extra) = derivation(model, pushes)?;
         let start = a.initial.as_ref().map(|initial| {
             let flat = |ids: &mut dyn Iterator<Item = costate_model::LeafId>| {
                 ids.flat_map(|id| model.leaves.range(id)).collect::<Vec<usize>>()
@@ -93,10 +122,29 @@ impl Articulated {
             starts.insert(channel.name.clone(), at);
             at += channel.size;
         }
-        let inputs = a.actuators.iter().map(|x| starts[&format!("actuator.{}", x.name)]).collect();
+        let mut inputs: Vec<Option<usize>> = (a.actuators.iter())
+            .map(|x| starts.get(&format!("actuator.{}", x.name)).copied())
+            .collect();
+        inputs.resize(derivation.tree.actuators.len(), None);
         let mechanism = Mechanism::new(derivation.tree.clone());
         let pose = a.reference_pose(&model.leaves);
-        Ok(Some(Self { mechanism, derivation, start, pose, inputs }))
+        Ok(Some(Self { mechanism, derivation, start, pose, inputs, extra }))
+    }
+
+    /// θ with the numbers behind it.
+    fn all<'a>(&self, theta: &'a [f64]) -> std::borrow::Cow<'a, [f64]> {
+        if self.extra.is_empty() {
+            theta.into()
+        } else {
+            [theta, &self.extra].concat().into()
+        }
+    }
+
+    /// Controls from the inputs; zero where the control commands.
+    fn read_controls(&self, u: &[f64], ctrl: &mut [f64]) {
+        for (slot, input) in ctrl.iter_mut().zip(&self.inputs) {
+            *slot = input.map_or(0.0, |i| u[i]);
+        }
     }
 
     /// The structure.
@@ -111,10 +159,11 @@ impl Articulated {
 
     pub(crate) fn sizes(&self) -> RigidSizes {
         let tree = self.tree();
-        RigidSizes { constants: self.mechanism.layout.len, state: [tree.nq, tree.nv, tree.na] }
+        let state = [tree.nq, tree.nv, tree.na];
+        RigidSizes { constants: self.mechanism.layout.len, state, control: 0 }
     }
 
-    pub(crate) fn scratch(&self) -> RigidScratch {
+    pub(crate) fn scratch(&self, control: Option<&Control>) -> RigidScratch {
         let tree = self.tree();
         RigidScratch {
             workspace: self.mechanism.workspace(),
@@ -125,6 +174,7 @@ impl Articulated {
             c_dot: Vec::new(),
             tangents: RigidTangents::default(),
             bar: Adjoint::zeros(tree, &self.mechanism.layout),
+            driven: control.map(|control| Driven::new(self, control)),
         }
     }
 
@@ -188,7 +238,7 @@ impl Articulated {
         layout: &Layout,
         c: &mut [f64],
     ) -> Result<(), DynamicsError> {
-        c[layout.rigid.clone()].copy_from_slice(&self.derivation.derive(theta)?);
+        c[layout.rigid.clone()].copy_from_slice(&self.derivation.derive(&self.all(theta))?);
         let [qpos, qvel, act] = layout.rigid_start.clone();
         match &self.start {
             None => c[qpos.clone()].copy_from_slice(&self.pose),
@@ -216,7 +266,9 @@ impl Articulated {
         c_dot: &mut [f64],
     ) {
         let rigid = &mut c_dot[layout.rigid.clone()];
-        match self.derivation.pushforward(theta, theta_dot) {
+        let mut all_dot = theta_dot.to_vec();
+        all_dot.resize(theta.len() + self.extra.len(), 0.0);
+        match self.derivation.pushforward(&self.all(theta), &all_dot) {
             Ok(dot) => rigid.copy_from_slice(&dot),
             // θ has been derived before, so this is no θ of this system: no number is right.
             Err(_) => rigid.fill(f64::NAN),
@@ -249,8 +301,12 @@ impl Articulated {
         layout: &Layout,
         theta_bar: &mut [f64],
     ) {
-        if self.derivation.pullback(theta, &c_bar[layout.rigid.clone()], theta_bar).is_err() {
-            theta_bar.fill(f64::NAN);
+        let mut all_bar = theta_bar.to_vec();
+        all_bar.resize(theta.len() + self.extra.len(), 0.0);
+        let rigid = &c_bar[layout.rigid.clone()];
+        match self.derivation.pullback(&self.all(theta), rigid, &mut all_bar) {
+            Ok(()) => theta_bar.copy_from_slice(&all_bar[..theta.len()]),
+            Err(_) => theta_bar.fill(f64::NAN),
         }
         let Some(start) = &self.start else { return };
         let mut bars = layout.rigid_start.clone().map(|range| c_bar[range].to_vec());
@@ -332,8 +388,10 @@ impl Articulated {
 }
 
 /// Parts of a system's state.
-fn at<'a>(state: &'a State, soft: usize, ctrl: &'a [f64]) -> At<'a, f64> {
-    At { qpos: &state.q[soft..], qvel: &state.v[soft..], act: &state.act, ctrl }
+fn at<'a>(system: &System, state: &'a State, ctrl: &'a [f64]) -> At<'a, f64> {
+    let soft = system.soft_len();
+    let act = &state.act[..system.actuator_activation_len()];
+    At { qpos: &state.q[soft..], qvel: &state.v[soft..], act, ctrl }
 }
 
 impl System {
@@ -383,18 +441,23 @@ impl System {
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
-        let RigidScratch { workspace, next: moved, ctrl, .. } = &mut **scratch;
+        let RigidScratch { workspace, next: moved, ctrl, driven, .. } = &mut **scratch;
         let soft = self.soft_len();
-        for (slot, &i) in ctrl.iter_mut().zip(&a.inputs) {
-            *slot = u[i];
+        a.read_controls(u, ctrl);
+        let mut constants = &c.values[self.layout.rigid.clone()];
+        if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
+            driven.update(self, (a, control), c, state, u, ctrl);
+            constants = &driven.c;
         }
-        let constants = &c.values[self.layout.rigid.clone()];
-        let result = a.mechanism.step(constants, at(state, soft, ctrl), &[], moved, workspace);
+        let result = a.mechanism.step(constants, at(self, state, ctrl), &[], moved, workspace);
         next.q.truncate(soft);
         next.v.truncate(soft);
         next.q.extend_from_slice(&moved.qpos);
         next.v.extend_from_slice(&moved.qvel);
         next.act.clone_from(&moved.act);
+        if let (Some(control), Some(driven)) = (&self.control, driven) {
+            next.act.extend_from_slice(driven.remembered(control));
+        }
         let time = (step + 1) as f64 * self.timestep();
         result.map_err(|error| a.error(&self.model, error, step + 1, time))
     }
@@ -412,23 +475,22 @@ impl System {
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
         let RigidScratch {
-            workspace, push, ctrl, ctrl_dot, c_dot: rigid_dot, tangents: moved, ..
+            workspace, push, ctrl, ctrl_dot, c_dot: rigid_dot, tangents: moved, driven, ..
         } = &mut **scratch;
         let push = push.get_or_insert_with(|| a.mechanism.push_workspace());
         let (soft, n, columns) = (self.soft_len(), self.dof(), tangents.columns);
-        for (slot, &i) in ctrl.iter_mut().zip(&a.inputs) {
-            *slot = u.now[i];
-        }
+        a.read_controls(u.now, ctrl);
         ctrl_dot.clear();
         rigid_dot.clear();
         moved.columns = columns;
-        for part in [&mut moved.q, &mut moved.v] {
+        for part in [&mut moved.q, &mut moved.v, &mut moved.act] {
             part.clear();
         }
+        let (na, own) = (self.activation_len(), self.actuator_activation_len());
         for k in 0..columns {
             if !u_dot.now.is_empty() {
                 let u_dot = &u_dot.now[k * self.input_len..];
-                ctrl_dot.extend(a.inputs.iter().map(|&i| u_dot[i]));
+                ctrl_dot.extend(a.inputs.iter().map(|i| i.map_or(0.0, |i| u_dot[i])));
             }
             if !c_dot.is_empty() {
                 let column = &c_dot[k * self.layout.len..(k + 1) * self.layout.len];
@@ -437,13 +499,22 @@ impl System {
             let column = k * n + soft..(k + 1) * n;
             moved.q.extend_from_slice(&tangents.q[column.clone()]);
             moved.v.extend_from_slice(&tangents.v[column]);
+            moved.act.extend_from_slice(&tangents.act[k * na..k * na + own]);
         }
-        moved.act.clone_from(&tangents.act);
-        let constants = &c.values[self.layout.rigid.clone()];
+        let mut constants = &c.values[self.layout.rigid.clone()];
+        if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
+            ctrl_dot.resize(columns * ctrl.len(), 0.0);
+            rigid_dot.resize(columns * constants.len(), 0.0);
+            driven.update(self, (a, control), c, state, u.now, ctrl);
+            let given = [c_dot, u_dot.now];
+            let set = [&mut **ctrl_dot, &mut **rigid_dot];
+            driven.pushforward(self, (a, control), c, state, u.now, tangents, given, set);
+            constants = &driven.c;
+        }
         a.mechanism
             .step_pushforward(
                 constants,
-                at(state, soft, ctrl),
+                at(self, state, ctrl),
                 &[],
                 moved,
                 rigid_dot,
@@ -457,8 +528,12 @@ impl System {
             let column = k * n + soft..(k + 1) * n;
             tangents.q[column.clone()].copy_from_slice(&moved.q[k * nv..(k + 1) * nv]);
             tangents.v[column].copy_from_slice(&moved.v[k * nv..(k + 1) * nv]);
+            let act = &mut tangents.act[k * na..(k + 1) * na];
+            act[..own].copy_from_slice(&moved.act[k * own..(k + 1) * own]);
+            if let (Some(control), Some(driven)) = (&self.control, driven.as_ref()) {
+                act[own..].copy_from_slice(driven.remembered_dot(control, k));
+            }
         }
-        tangents.act.copy_from_slice(&moved.act);
         Ok(())
     }
 
@@ -473,26 +548,36 @@ impl System {
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
-        let RigidScratch { workspace, ctrl, bar, .. } = &mut **scratch;
-        let soft = self.soft_len();
-        for (slot, &i) in ctrl.iter_mut().zip(&a.inputs) {
-            *slot = u.now[i];
-        }
+        let RigidScratch { workspace, ctrl, bar, driven, .. } = &mut **scratch;
+        let (soft, own) = (self.soft_len(), self.actuator_activation_len());
+        a.read_controls(u.now, ctrl);
         bar.q.copy_from_slice(&adjoint.q[soft..]);
         bar.v.copy_from_slice(&adjoint.v[soft..]);
-        bar.act.copy_from_slice(&adjoint.act);
+        bar.act.copy_from_slice(&adjoint.act[..own]);
         bar.ctrl.fill(0.0);
-        let c_bar = &mut inputs.c[self.layout.rigid.clone()];
-        bar.c.copy_from_slice(c_bar);
-        let constants = &c.values[self.layout.rigid.clone()];
-        let state_at = at(state, soft, ctrl);
+        let rigid = self.layout.rigid.clone();
+        bar.c.copy_from_slice(&inputs.c[rigid.clone()]);
+        let mut constants = &c.values[rigid.clone()];
+        if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
+            driven.update(self, (a, control), c, state, u.now, ctrl);
+            constants = &driven.c;
+        }
+        let state_at = at(self, state, ctrl);
         let result = a.mechanism.step_pullback(constants, state_at, &[], bar, workspace);
-        c_bar.copy_from_slice(&bar.c);
+        if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
+            let before = inputs.c[rigid.clone()].to_vec();
+            let memory = &mut adjoint.act[own..];
+            let pair = (a, control);
+            driven.pullback(self, pair, c, state, u.now, &before, bar, memory, inputs);
+        }
+        inputs.c[rigid].copy_from_slice(&bar.c);
         adjoint.q[soft..].copy_from_slice(&bar.q);
         adjoint.v[soft..].copy_from_slice(&bar.v);
-        adjoint.act.copy_from_slice(&bar.act);
-        for (&i, b) in a.inputs.iter().zip(&bar.ctrl) {
-            inputs.now[i] += b;
+        adjoint.act[..own].copy_from_slice(&bar.act);
+        for (i, b) in a.inputs.iter().zip(&bar.ctrl) {
+            if let Some(i) = i {
+                inputs.now[*i] += b;
+            }
         }
         result.map_err(|error| a.error(&self.model, error, 0, state.time))
     }

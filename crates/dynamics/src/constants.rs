@@ -31,6 +31,8 @@ pub struct Layout {
     pub rigid: Range<usize>,
     /// Start of the articulation: coordinates with unit quaternions, velocities, activations.
     pub rigid_start: [Range<usize>; 3],
+    /// Parameters of controllers, drives and friction.
+    pub control: Range<usize>,
     /// How many numbers in all.
     pub len: usize,
 }
@@ -42,6 +44,8 @@ pub struct RigidSizes {
     pub constants: usize,
     /// Coordinates, velocities, activations.
     pub state: [usize; 3],
+    /// Parameters of the control.
+    pub control: usize,
 }
 
 impl Layout {
@@ -65,6 +69,7 @@ impl Layout {
         let vertex_mass = take(vertices);
         let forces = forces.map(&mut take).collect();
         let rigid_start = rigid.state.map(&mut take);
+        let control = take(rigid.control);
         let rigid = take(rigid.constants);
         Self {
             gravity,
@@ -76,6 +81,7 @@ impl Layout {
             forces,
             rigid,
             rigid_start,
+            control,
             len,
         }
     }

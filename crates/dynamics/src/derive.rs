@@ -67,6 +67,12 @@ impl System {
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             force.derive(theta, &mut values[range.clone()]);
         }
+        if let Some(control) = &self.control {
+            let range = self.layout.control.clone();
+            for (slot, &at) in values[range].iter_mut().zip(&control.parameters) {
+                *slot = theta[at];
+            }
+        }
         if let Some(a) = &self.articulated {
             a.derive(theta, &self.layout, &mut values)?;
         }
@@ -109,6 +115,12 @@ impl System {
         });
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             force.derive_pushforward(theta, theta_dot, &mut c_dot[range.clone()]);
+        }
+        if let Some(control) = &self.control {
+            let range = self.layout.control.clone();
+            for (slot, &at) in c_dot[range].iter_mut().zip(&control.parameters) {
+                *slot = theta_dot[at];
+            }
         }
         if let Some(a) = &self.articulated {
             a.derive_pushforward(theta, theta_dot, &self.layout, &mut c_dot);
@@ -160,6 +172,11 @@ impl System {
         });
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             force.derive_pullback(theta, &c_bar[range.clone()], &mut theta_bar);
+        }
+        if let Some(control) = &self.control {
+            for (bar, &at) in c_bar[self.layout.control.clone()].iter().zip(&control.parameters) {
+                theta_bar[at] += bar;
+            }
         }
         if let Some(a) = &self.articulated {
             a.derive_pullback(theta, c_bar, &self.layout, &mut theta_bar);

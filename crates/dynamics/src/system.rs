@@ -4,6 +4,7 @@ use costate_model::{InputChannel, Model, State};
 
 use crate::articulated::{Articulated, RigidScratch};
 use crate::constants::{Constants, Layout};
+use crate::control::Control;
 use crate::error::DynamicsError;
 use crate::force::{Force, Scratch};
 use crate::soft;
@@ -34,6 +35,7 @@ pub struct System {
     pub(crate) model: Model,
     pub(crate) forces: Vec<Box<dyn Force>>,
     pub(crate) articulated: Option<Articulated>,
+    pub(crate) control: Option<Control>,
     pub(crate) layout: Layout,
     pub(crate) motion: Vec<Motion>,
     /// Soft body of each vertex.
@@ -74,8 +76,10 @@ impl System {
         let vertices = model.vertex_count();
         let mut forces = soft::forces(model, registry)?;
         forces.extend(crate::contact::forces(model)?);
-        let articulated = Articulated::new(model)?;
-        let sizes = articulated.as_ref().map(Articulated::sizes).unwrap_or_default();
+        let control = Control::new(model)?;
+        let articulated = Articulated::new(model, control.as_ref())?;
+        let mut sizes = articulated.as_ref().map(Articulated::sizes).unwrap_or_default();
+        sizes.control = control.as_ref().map_or(0, |control| control.parameters.len());
         let lengths = forces.iter().map(|f| f.constants_len());
         let layout = Layout::new(vertices, model.soft.len(), lengths, sizes);
         let channels = model.inputs();
@@ -111,6 +115,7 @@ impl System {
             model: model.clone(),
             forces,
             articulated,
+            control,
             layout,
             motion,
             body_of,
@@ -146,8 +151,13 @@ impl System {
         self.soft_len() + self.articulated.as_ref().map_or(0, |a| a.tree().nq)
     }
 
-    /// Number of activations.
+    /// Number of activations, those of actuators and what the control remembers.
     pub fn activation_len(&self) -> usize {
+        self.actuator_activation_len() + self.control.as_ref().map_or(0, |c| c.memory)
+    }
+
+    /// Number of activations of actuators, which come first.
+    pub(crate) fn actuator_activation_len(&self) -> usize {
         self.articulated.as_ref().map_or(0, |a| a.tree().na)
     }
 
@@ -214,7 +224,7 @@ impl System {
             force: vec![0.0; self.soft_len()],
             lambda: vec![0.0; self.soft_len()],
             tangent: Vec::new(),
-            rigid: self.articulated.as_ref().map(|a| Box::new(a.scratch())),
+            rigid: self.articulated.as_ref().map(|a| Box::new(a.scratch(self.control.as_ref()))),
             next: State::default(),
         }
     }
@@ -233,7 +243,9 @@ impl System {
         let [qpos, qvel, act] = self.layout.rigid_start.clone().map(|range| &c.values[range]);
         q.extend_from_slice(qpos);
         v.extend_from_slice(qvel);
-        State { time: 0.0, q, v, act: act.to_vec() }
+        let mut act = act.to_vec();
+        act.resize(self.activation_len(), 0.0);
+        State { time: 0.0, q, v, act }
     }
 
     /// Tangent of [`initial_state`](Self::initial_state), added to `tangents`; `c_dot` and
@@ -249,7 +261,8 @@ impl System {
         for k in 0..tangents.columns {
             let (q, v) = (k * n..(k + 1) * n, k * n..(k + 1) * n);
             let (q, v) = (&mut tangents.q[q], &mut tangents.v[v]);
-            let act = &mut tangents.act[k * na..(k + 1) * na];
+            let own = self.actuator_activation_len();
+            let act = &mut tangents.act[k * na..k * na + own];
             if !c_dot.is_empty() {
                 let c_dot = &c_dot[k * self.layout.len..(k + 1) * self.layout.len];
                 let x0 = &c_dot[self.layout.start_position.clone()];
@@ -298,7 +311,8 @@ impl System {
         if let Some(a) = &self.articulated {
             let start = &self.layout.rigid_start;
             let qpos = &c.values[start[0].clone()];
-            let bars = [&adjoint.q[soft..], &adjoint.v[soft..], &adjoint.act];
+            let act = &adjoint.act[..self.actuator_activation_len()];
+            let bars = [&adjoint.q[soft..], &adjoint.v[soft..], act];
             a.start_pullback(qpos, bars, start, c_bar);
         }
         for (i, motion) in self.motion.iter().enumerate() {
@@ -323,6 +337,11 @@ impl System {
             format!("start of {}", self.vertex_name((i - l.start_position.start) / 3))
         } else if l.start_velocity.contains(&i) {
             format!("start velocity of {}", self.vertex_name((i - l.start_velocity.start) / 3))
+        } else if l.control.contains(&i) {
+            let parameters = self.control.as_ref().map(|control| &control.parameters);
+            let at = parameters.and_then(|p| p.get(i - l.control.start)).copied();
+            let leaf = at.and_then(|at| self.model.leaves.locate(at));
+            leaf.map_or("a gain".into(), |(id, _)| self.model.leaves.get(id).path.clone())
         } else if l.rigid.contains(&i) || l.rigid_start.iter().any(|r| r.contains(&i)) {
             let a = self.articulated.as_ref();
             a.map_or("a constant".into(), |a| a.constant_name(&self.model, l, i))

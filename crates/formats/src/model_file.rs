@@ -39,8 +39,9 @@ impl ModelFile {
         if ending != "xml" && ending != "mjcf" {
             let scene = Scene::read(path)?;
             let model = scene.model.clone();
+            let left_out = refuse(path, &model, &[allow, &scene.allow].concat())?;
             let source = Source::Scene(Box::new(scene));
-            return Ok(Self { model, left_out: Vec::new(), source });
+            return Ok(Self { model, left_out, source });
         }
         let mut model = read_mjcf(path)?;
         let left_out = refuse(path, &model, allow)?;

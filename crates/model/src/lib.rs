@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 mod builder;
+pub mod control;
 mod error;
 mod geom;
 mod leaf;

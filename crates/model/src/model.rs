@@ -1,5 +1,6 @@
 //! The model: what is simulated, as the file or the builder says it.
 
+use crate::control::Control;
 use crate::error::ModelError;
 use crate::geom::Geom;
 use crate::leaf::{Leaf, LeafId, Leaves};
@@ -35,6 +36,8 @@ pub struct Model {
     pub geoms: Vec<Geom>,
     /// Articulated rigid bodies.
     pub articulation: Option<Articulation>,
+    /// Controllers, drives and further friction of the articulation.
+    pub control: Control,
     /// Every physical number.
     pub leaves: Leaves,
 }
@@ -64,6 +67,7 @@ impl Model {
             soft: Vec::new(),
             geoms: Vec::new(),
             articulation: None,
+            control: Control::default(),
             leaves,
         }
     }
@@ -116,7 +120,8 @@ impl Model {
     }
 
     /// All input channels: per soft body its loads, its paths, then its activation; then the
-    /// controls of the actuators, `actuator.NAME`.
+    /// controls of the actuators, `actuator.NAME`, but for those that are commanded by the control; then the
+    /// control's own inputs, `input.NAME`.
     pub fn inputs(&self) -> Vec<InputChannel> {
         let mut channels = Vec::new();
         for body in &self.soft {
@@ -136,9 +141,14 @@ impl Model {
                 channels.push(InputChannel { name, size: 1, unit: "" });
             }
         }
-        for actuator in self.articulation.iter().flat_map(|a| &a.actuators) {
+        let actuators = self.articulation.iter().flat_map(|a| &a.actuators).enumerate();
+        for (_, actuator) in actuators.filter(|(i, _)| !self.control.commands(*i)) {
             let name = format!("actuator.{}", actuator.name);
             channels.push(InputChannel { name, size: 1, unit: "" });
+        }
+        for input in &self.control.inputs {
+            let name = format!("input.{}", input.name);
+            channels.push(InputChannel { name, size: 1, unit: input.unit });
         }
         channels
     }

@@ -110,10 +110,16 @@ impl Graph {
     /// Input `i`.
     ///
     /// # Panics
-    /// If there is no such input.
+    /// If there is no such input among those the graph was made with.
     pub fn input(&self, i: usize) -> Node {
         assert!(i < self.inputs, "the graph has {} inputs", self.inputs);
         Node(i as u32)
+    }
+
+    /// One more input, behind those there are.
+    pub fn add_input(&mut self) -> Node {
+        self.inputs += 1;
+        self.node(Op::Input(self.inputs as u32 - 1))
     }
 
     /// A constant.

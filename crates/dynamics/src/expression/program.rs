@@ -1,6 +1,6 @@
 //! A set of outputs as a list of instructions over few registers.
 
-use costate_num::{Kernel, Lanes, Scalar, dispatch};
+use costate_num::{Kernel, Lanes, dispatch};
 
 use super::graph::{Binary, Graph, Node, Op, Unary, binary, unary};
 

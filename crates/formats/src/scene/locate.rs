@@ -1,5 +1,6 @@
 //! From leaves of the model to keys of the file.
 
+use super::robot;
 use crate::error::{Error, ErrorKind};
 use crate::toml_reader::{Node, Section, TomlFile};
 use costate_model::ModelError;
@@ -32,6 +33,10 @@ fn table<'a>(file: &'a TomlFile, keys: &[String]) -> Option<Section<'a>> {
 
 /// The value that the file gives for a leaf, if it gives one.
 pub(super) fn leaf<'a>(file: &'a TomlFile, path: &str) -> Option<Node<'a>> {
+    let root = file.root();
+    if root.has("robot") {
+        return robot::leaf(&root, path);
+    }
     let keys = keys(path);
     let (last, tables) = keys.split_last()?;
     let section = table(file, tables)?;

@@ -3,10 +3,12 @@
 //! `docs/scene.md` describes every key. Paths of leaves and paths of keys are the same wherever
 //! the format allows (`soft.beam.young`), so that a changed leaf is a changed number in the file.
 
+mod control;
 mod fields;
 mod geom;
 mod locate;
 mod regions;
+mod robot;
 mod shape;
 mod soft;
 mod write;
@@ -24,6 +26,8 @@ pub const SCENE_VERSION: i64 = 1;
 pub struct Scene {
     /// What is simulated.
     pub model: Model,
+    /// What of a robot need not be simulated although it affects the motion, by name.
+    pub allow: Vec<String>,
     file: TomlFile,
 }
 
@@ -45,8 +49,8 @@ impl Scene {
     }
 
     fn from_file(file: TomlFile) -> Result<Self> {
-        let model = read_model(&file)?;
-        Ok(Self { model, file })
+        let (model, allow) = read_model(&file)?;
+        Ok(Self { model, allow, file })
     }
 
     /// The file with its text.
@@ -55,11 +59,18 @@ impl Scene {
     }
 }
 
-fn read_model(file: &TomlFile) -> Result<Model> {
+fn read_model(file: &TomlFile) -> Result<(Model, Vec<String>)> {
     let root = file.root();
     check_version(&root, SCENE_VERSION)?;
     let stem = file.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = root.or("name", stem, |n| n.string().map(str::to_owned))?;
+    if let Some(robot) = root.get("robot") {
+        let mut model = robot::read(&root, &robot)?;
+        model.name = name;
+        let allow = root.or("allow", Vec::new(), Node::strings)?;
+        root.finish()?;
+        return Ok((model, allow.into_iter().map(str::to_owned).collect()));
+    }
     let mut model = Model::new(name);
     if let Some(option) = root.section("option")? {
         read_options(&option, &mut model)?;
@@ -74,9 +85,10 @@ fn read_model(file: &TomlFile) -> Result<Model> {
     }
     root.finish()?;
     if model.soft.is_empty() {
-        return Err(root.missing("soft").advice("a scene has at least one [soft.NAME]"));
+        let advice = "a scene has at least one [soft.NAME], or a robot: robot = \"robot.xml\"";
+        return Err(root.missing("soft").advice(advice));
     }
-    Ok(model)
+    Ok((model, Vec::new()))
 }
 
 /// Reads the key `costate`, the version of the format.

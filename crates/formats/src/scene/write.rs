@@ -1,7 +1,7 @@
 //! A changed model as the user's own file with only the changed values replaced.
 
 use super::fields::DEFAULT;
-use super::{Scene, locate};
+use super::{Scene, locate, robot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::toml_reader::{Node, Patch, TomlFile, shortest};
 use crate::write::write_atomically;
@@ -30,6 +30,9 @@ impl Scene {
                 Ok(old) if same(old, leaf) => {}
                 Ok(_) => match locate::leaf(&self.file, &leaf.path) {
                     Some(node) => set(&mut patch, &node, leaf)?,
+                    None if self.file.root().has("robot") => {
+                        return Err(robot::not_here(&self.file.root(), &leaf.path));
+                    }
                     None => match normal_of(&self.file, &leaf.path) {
                         Some(normal) => replace(&mut patch, &normal, "quat", leaf)?,
                         None => inserts.add(&self.file, leaf)?,
@@ -90,17 +93,19 @@ impl Scene {
         if normal(&from) == normal(&to) {
             return Ok(());
         }
+        let mut follow = |node: &Node<'_>| {
+            let written = Path::new(node.string()?);
+            if written.is_relative() {
+                let path = relative(&normal(&from.join(written)), &normal(&to));
+                let path = path.to_string_lossy().replace('\\', "/");
+                patch.set_text(node.span(), quoted(&path));
+            }
+            Ok(())
+        };
+        self.file.root().opt("robot", &mut follow)?;
         for (_, body) in self.file.root().entries("soft")? {
             let Some(mesh) = body.section()?.section("mesh")? else { continue };
-            mesh.opt("file", |node| {
-                let written = Path::new(node.string()?);
-                if written.is_relative() {
-                    let path = relative(&normal(&from.join(written)), &normal(&to));
-                    let path = path.to_string_lossy().replace('\\', "/");
-                    patch.set_text(node.span(), quoted(&path));
-                }
-                Ok(())
-            })?;
+            mesh.opt("file", &mut follow)?;
         }
         Ok(())
     }
@@ -110,6 +115,9 @@ impl Scene {
         // The meshes stand where they stood: with their former paths the text must read.
         let mut file = TomlFile::parse(self.file.path(), text)?;
         let mut back = Patch::new();
+        if let (Some(new), Some(old)) = (file.root().get("robot"), self.file.root().get("robot")) {
+            back.set_text(new.span(), quoted(old.string()?));
+        }
         for (name, body) in file.root().entries("soft")? {
             let Some(mesh) = body.section()?.section("mesh")? else { continue };
             let old = locate::leaf(&self.file, &format!("soft.{name}.mesh.file"));
@@ -118,7 +126,7 @@ impl Scene {
             }
         }
         file = TomlFile::parse(self.file.path(), &back.apply(&file))?;
-        let read = super::read_model(&file)?;
+        let (read, _) = super::read_model(&file)?;
         for (_, leaf) in model.leaves.iter() {
             let again = read.leaves.find(&leaf.path).map(|id| read.leaves.get(id));
             if !again.is_ok_and(|again| same(again, leaf)) {

@@ -1,0 +1,32 @@
+//! Laws of friction, each a file.
+
+mod coulomb;
+mod load;
+mod lugre;
+mod stribeck;
+
+use costate_model::control::{FrictionLaw, JointFriction};
+
+use super::network::Network;
+use crate::error::DynamicsError;
+
+impl Network<'_> {
+    pub fn friction(&mut self, friction: &JointFriction) -> Result<(), DynamicsError> {
+        let joint = friction.joint;
+        match &friction.law {
+            FrictionLaw::Dry { dry, viscous, stribeck, load } => {
+                self.coulomb(joint, *dry, *viscous)?;
+                if let Some(stribeck) = stribeck {
+                    let growth = self.stribeck(joint, *stribeck)?;
+                    self.brake(joint, growth)?;
+                }
+                if let Some(load) = load {
+                    let by_load = self.load(joint, *load)?;
+                    self.brake(joint, by_load)?;
+                }
+                Ok(())
+            }
+            FrictionLaw::LuGre { .. } => self.lugre(friction),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Tangents against differences and adjoints against tangents, for every leaf of several scenes.
+
+use costate_dynamics::check;
+
+use crate::{inputs, sampled, system};
+
+const SLIDER: &str = "costate = 1\nrobot = \"slider.xml\"\n[values]\n\"joint.slide.qvel\" = 0.3\n\
+                      [input.a]\n[input.b]\n";
+const ARM: &str = "costate = 1\nrobot = \"arm.xml\"\n[values]\n\"joint.shoulder.qpos\" = 0.4\n\
+                   \"joint.elbow.qvel\" = 0.5\n[input.a]\n[input.b]\n";
+
+/// Proofs over a run, and that every leaf of the control matters in it.
+fn prove(text: &str, steps: usize) {
+    let s = system(text);
+    let given = inputs(
+        &s,
+        &[
+            ("input.a", sampled(200, 1e-3, |t| 0.3 + 0.7 * (9.0 * t).sin())),
+            ("input.b", sampled(200, 1e-3, |t| 0.2 * (4.0 * t).cos())),
+        ],
+    );
+    let found = check(&s, &given, steps, None).unwrap();
+    for leaf in &found {
+        let own = ["controller.", "drive.", "friction."].iter().any(|p| leaf.path.starts_with(p));
+        assert!(leaf.influences || !own, "{} does not matter", leaf.path);
+        let good = leaf.difference_error <= 1e-7 && leaf.adjoint_error <= 1e-11;
+        assert!(good || !leaf.influences, "{leaf:?}");
+    }
+}
+
+#[test]
+fn held_laws_and_cascades() {
+    prove(
+        &format!(
+            "{ARM}[controller.outer]\nsample_time = 0.005\ntype = \"pd\"\njoint = \"shoulder\"\n\
+             target = \"input.a\"\nkp = 8.0\nkd = 0.3\ndelay = 0.0033\nmax_delay = 0.01\n\
+             [controller.inner]\nactuator = \"shoulder\"\nsample_time = 0.002\n\
+             gains = {{ k = 2.0, i = 9.0, top = 1.5 }}\n\
+             signals = {{ e = \"controller.outer - joint.shoulder.velocity\" }}\n\
+             law = \"clip(k * e + i * integral(e) + 0.1 * previous(e, 3), -top, top)\"\n\
+             [controller.elbow]\nactuator = \"elbow\"\ntype = \"cascade\"\njoint = \"elbow\"\n\
+             target = \"input.b\"\nkp = 4.0\nkv = 0.5\nki = 3.0\nspeed_limit = 1.1\nlimit = 0.9\n"
+        ),
+        60,
+    );
+}
+
+#[test]
+fn drives_with_delay_and_friction_by_load() {
+    prove(
+        &format!(
+            "{ARM}[drive.one]\nactuator = \"shoulder\"\nvoltage = \"8 * input.a\"\n\
+             torque_constant = 0.4\nresistance = 3.0\nback_emf = 0.5\ndelay = 0.0024\n\
+             [drive.two]\nactuator = \"elbow\"\nvoltage = \"input.b * 20\"\n\
+             enabled = \"time < 0.03\"\ntorque_constant = 0.2\nresistance = 2.0\n\
+             [friction.one]\njoint = \"shoulder\"\ndry = 0.02\nviscous = 0.01\n\
+             stribeck = {{ extra = 0.03, velocity = 0.2 }}\n\
+             load = {{ coefficient = 0.1, extra = 0.06, velocity = 0.3, torque = \"gear\" }}\n\
+             [friction.two]\njoint = \"elbow\"\ndry = 0.01\n\
+             load = {{ coefficient = 0.12, torque = \"motor\" }}\n"
+        ),
+        40,
+    );
+}
+
+#[test]
+fn bristles() {
+    prove(
+        &format!(
+            "{SLIDER}[controller.c]\nactuator = \"motor\"\nlaw = \"input.a + input.b\"\n\
+             [friction.f]\njoint = \"slide\"\nlaw = \"lugre\"\nstiffness = 2e3\ndamping = 20\n\
+             viscous = 0.4\ndry = 0.3\nstribeck = {{ extra = 0.2, velocity = 0.1 }}\n"
+        ),
+        60,
+    );
+}
+
+#[test]
+fn play() {
+    prove(
+        &format!(
+            "{SLIDER}[drive.d]\nactuator = \"motor\"\nvoltage = \"10 * input.a + drive.d.velocity\"\n\
+             torque_constant = 0.5\nresistance = 2.0\n\
+             play = {{ width = 1e-3, inertia = 0.05, stiffness = 1e3, damping = 2.0 }}\n"
+        ),
+        60,
+    );
+}
