@@ -133,11 +133,7 @@ impl Articulated {
 
     /// θ with the numbers behind it.
     fn all<'a>(&self, theta: &'a [f64]) -> std::borrow::Cow<'a, [f64]> {
-        if self.extra.is_empty() {
-            theta.into()
-        } else {
-            [theta, &self.extra].concat().into()
-        }
+        if self.extra.is_empty() { theta.into() } else { [theta, &self.extra].concat().into() }
     }
 
     /// Controls from the inputs; zero where the control commands.
@@ -475,7 +471,14 @@ impl System {
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
         let RigidScratch {
-            workspace, push, ctrl, ctrl_dot, c_dot: rigid_dot, tangents: moved, driven, ..
+            workspace,
+            push,
+            ctrl,
+            ctrl_dot,
+            c_dot: rigid_dot,
+            tangents: moved,
+            driven,
+            ..
         } = &mut **scratch;
         let push = push.get_or_insert_with(|| a.mechanism.push_workspace());
         let (soft, n, columns) = (self.soft_len(), self.dof(), tangents.columns);

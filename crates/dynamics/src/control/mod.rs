@@ -157,8 +157,7 @@ impl Control {
         let tangents = forward.pushforward(&outputs, &inputs, &rates);
         let push = Program::new(&forward, &tangents);
         let mut reverse = graph;
-        let seeds: Vec<(Node, Node)> =
-            outputs.iter().map(|&y| (y, reverse.add_input())).collect();
+        let seeds: Vec<(Node, Node)> = outputs.iter().map(|&y| (y, reverse.add_input())).collect();
         let adjoints = reverse.pullback(&seeds, &inputs);
         let pull = Program::new(&reverse, &adjoints);
         let sources: Vec<Source> = sources.into_iter().map(|(source, _)| source).collect();

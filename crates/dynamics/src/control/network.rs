@@ -259,7 +259,11 @@ impl<'a> Network<'a> {
     }
 
     /// Gear and joint of an actuator that is a motor on a slide or hinge.
-    pub fn motor(&mut self, actuator: usize, element: &str) -> Result<(Node, usize), DynamicsError> {
+    pub fn motor(
+        &mut self,
+        actuator: usize,
+        element: &str,
+    ) -> Result<(Node, usize), DynamicsError> {
         let a = self.articulation()?;
         let found = a.actuators.get(actuator);
         let joint = found.and_then(|x| match x.transmission {

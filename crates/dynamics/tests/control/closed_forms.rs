@@ -30,9 +30,7 @@ fn ends(system: &System, inputs: &Inputs, path: &str, steps: usize) -> (State, [
         inputs.sample(system.channels(), state.time, &mut u);
         let now = StepInputs { now: &u, next: &u };
         let still = StepInputs { now: &[], next: &[] };
-        system
-            .step_pushforward(&c, &state, now, &mut tangents, &c_dot, still, &mut ws)
-            .unwrap();
+        system.step_pushforward(&c, &state, now, &mut tangents, &c_dot, still, &mut ws).unwrap();
         let now = StepInputs { now: &u, next: &u };
         system.step(&c, &state, now, step, &mut next, &mut ws).unwrap();
         std::mem::swap(&mut state, &mut next);

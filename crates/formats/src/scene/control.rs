@@ -40,8 +40,8 @@ pub(super) fn read(root: &Section<'_>, model: &mut Model) -> Result<()> {
     let names: Vec<String> = drives.iter().map(|(name, _)| name.clone()).collect();
     for (name, node) in root.entries("controller")? {
         check_name(&name, &node)?;
-        let controller = Reader::new(&node.section()?, "controller", &name, model, &names)?
-            .controller()?;
+        let controller =
+            Reader::new(&node.section()?, "controller", &name, model, &names)?.controller()?;
         model.control.controllers.push(controller);
     }
     for (name, node) in drives {
@@ -314,9 +314,9 @@ impl<'a, 'm> Reader<'a, 'm> {
             (false, _) => format!("kv * {error}"),
             (true, false) => format!("kv * {error} + ki * integral({error})"),
             // What lies beyond the limit is not integrated.
-            (true, true) => format!(
-                "kv * {error} + ki * integral(if(abs(kv * {error}) < limit, {error}, 0))"
-            ),
+            (true, true) => {
+                format!("kv * {error} + ki * integral(if(abs(kv * {error}) < limit, {error}, 0))")
+            }
         };
         self.ready_made(&law, limited)
     }
@@ -414,7 +414,8 @@ impl<'a, 'm> Reader<'a, 'm> {
             true => Some(self.stribeck(table, "load.")?),
             false => None,
         };
-        let external = table.or("torque", false, |n| n.choice(&[("motor", false), ("gear", true)]))?;
+        let external =
+            table.or("torque", false, |n| n.choice(&[("motor", false), ("gear", true)]))?;
         table.finish()?;
         Ok(Load { coefficient, stribeck, external })
     }

@@ -331,10 +331,8 @@ impl Parser<'_> {
         if self.take('(') {
             return self.call(&name, start);
         }
-        (self.resolve)(&name).ok_or_else(|| FormulaError {
-            at: start,
-            message: format!("there is no `{name}`"),
-        })
+        (self.resolve)(&name)
+            .ok_or_else(|| FormulaError { at: start, message: format!("there is no `{name}`") })
     }
 
     fn call(&mut self, name: &str, start: usize) -> Result<Formula, FormulaError> {

@@ -31,7 +31,8 @@ impl Network<'_> {
         let a = self.articulation()?;
         let mut sum = self.graph.constant(0.0);
         for (i, actuator) in a.actuators.iter().enumerate() {
-            let here = matches!(actuator.transmission, Transmission::Joint { joint: j, .. } if j == joint);
+            let here =
+                matches!(actuator.transmission, Transmission::Joint { joint: j, .. } if j == joint);
             if !here || actuator.law != ActuatorLaw::Motor {
                 continue;
             }

@@ -14,7 +14,8 @@ use crate::expression::Unary;
 
 impl Network<'_> {
     pub(super) fn lugre(&mut self, friction: &JointFriction) -> Result<(), DynamicsError> {
-        let FrictionLaw::LuGre { stiffness, damping, viscous, dry, stribeck } = &friction.law else {
+        let FrictionLaw::LuGre { stiffness, damping, viscous, dry, stribeck } = &friction.law
+        else {
             return Err(invalid(&friction.name, "is not of the LuGre kind"));
         };
         let (joint, h) = (friction.joint, self.h());
