@@ -17,6 +17,7 @@ use pyo3::types::PyDict;
 use crate::arrays::numbers;
 use crate::errors::{Fault, Result, invalid};
 use crate::interrupt::{detached, interruptible};
+use crate::law::{Law, registry};
 use crate::model::Model;
 
 /// Work that may take long.
@@ -43,8 +44,10 @@ fn json<T: serde::Serialize>(value: &T) -> Result<String> {
 impl Experiment {
     /// Reads an experiment file with its scene and recordings.
     #[staticmethod]
-    fn read(py: Python<'_>, path: PathBuf) -> Result<Self> {
-        let inner = detached(py, 0, |_| Ok(costate::identify::Experiment::read(&path)?))?;
+    #[pyo3(signature = (path, laws = vec![]))]
+    fn read(py: Python<'_>, path: PathBuf, laws: Vec<PyRef<'_, Law>>) -> Result<Self> {
+        let mut inner = detached(py, 0, |_| Ok(costate::identify::Experiment::read(&path)?))?;
+        inner.materials = registry(&laws);
         Ok(Self { inner, model: None })
     }
 

@@ -6,6 +6,7 @@ mod compiled;
 mod errors;
 mod experiment;
 mod interrupt;
+mod law;
 mod model;
 mod motion;
 mod setup;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 mod _costate {
     #[pymodule_export]
     use crate::experiment::{Experiment, report};
+    #[pymodule_export]
+    use crate::law::Law;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

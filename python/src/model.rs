@@ -19,6 +19,7 @@ use crate::arrays::{array, numbers};
 use crate::compiled::{Cache, Compiled, Values, with_values};
 use crate::errors::{Result, invalid};
 use crate::interrupt::detached;
+use crate::law::{Law, registry};
 use crate::setup::{Setup, values};
 
 /// Where a model comes from: what writes it back.
@@ -131,11 +132,13 @@ const ENDINGS: &str = ".toml";
 impl Model {
     /// Reads a file; the format follows from its ending.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> Result<Self> {
+    #[pyo3(signature = (path, laws = vec![]))]
+    fn load(py: Python<'_>, path: PathBuf, laws: Vec<PyRef<'_, Law>>) -> Result<Self> {
+        let registry = registry(&laws);
         detached(py, 0, |_| {
             let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
             match ending.as_deref() {
-                Some("toml") => Ok(Self::of_scene(Scene::read(&path)?, Registry::default())),
+                Some("toml") => Ok(Self::of_scene(Scene::read(&path)?, registry)),
                 other => Err(Error::new(ErrorKind::Unsupported)
                     .in_file(&path)
                     .expected(format!("a file whose name ends in {ENDINGS}"))
@@ -147,8 +150,15 @@ impl Model {
 
     /// Reads scene text; `path` is where relative paths start.
     #[staticmethod]
-    fn parse(py: Python<'_>, path: PathBuf, text: String) -> Result<Self> {
-        detached(py, 0, |_| Ok(Self::of_scene(Scene::parse(&path, &text)?, Registry::default())))
+    #[pyo3(signature = (path, text, laws = vec![]))]
+    fn parse(
+        py: Python<'_>,
+        path: PathBuf,
+        text: String,
+        laws: Vec<PyRef<'_, Law>>,
+    ) -> Result<Self> {
+        let registry = registry(&laws);
+        detached(py, 0, |_| Ok(Self::of_scene(Scene::parse(&path, &text)?, registry)))
     }
 
     /// What `parse` and `with_values` need to make this model again.

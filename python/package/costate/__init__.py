@@ -11,7 +11,7 @@ model, parameters, initial state and controls; its derivatives are functions of 
 NumPy's, units are SI, and nothing is changed in place.
 """
 
-from . import errors
+from . import errors, laws
 from ._costate import VERSION as __version__
 from ._builder import Builder
 from ._derivatives import Gradient, LeafCheck, check_gradient, jacobian, jvp, value_and_grad, vjp, vjps
@@ -41,6 +41,7 @@ __all__ = [
     "errors",
     "jacobian",
     "jvp",
+    "laws",
     "load",
     "rollout",
     "rollouts",

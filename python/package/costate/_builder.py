@@ -13,6 +13,7 @@ from . import _costate
 from ._model import Model
 from ._toml import dumps
 from .errors import BadInput
+from .laws import Law
 
 __all__ = ["Builder"]
 
@@ -64,9 +65,23 @@ class Builder:
             "soft": {},
             "geom": {},
         }
+        self._laws: dict[str, Law] = {}
 
     def soft(self, name: str, **keys: Any) -> Builder:
-        """A soft body by the keys of ``[soft.NAME]``; returns the builder, as all of these do."""
+        """A soft body by the keys of ``[soft.NAME]``; returns the builder, as all of these do.
+
+        ``material`` may be a law of one's own (:mod:`costate.laws`), with a value for each of its
+        ``parameters``.
+        """
+        law = keys.get("material")
+        if isinstance(law, Law):
+            if self._laws.setdefault(law.name, law) is not law:
+                raise BadInput(f"soft.{name}: another law is called {law.name!r} already")
+            given = dict(keys.get("parameters") or {})
+            if set(given) != set(law.parameters):
+                raise BadInput(f"soft.{name}.parameters: the law {law.name!r} takes {', '.join(law.parameters) or 'none'}")
+            # The file lists them in the law's order.
+            keys = {**keys, "material": law.name, "parameters": {p: given[p] for p in law.parameters}}
         return self._add("soft", name, keys)
 
     def grid(
@@ -185,7 +200,8 @@ class Builder:
 
         Raises :class:`costate.BadInput`, which names the body and key, where something is wrong.
         """
-        return Model(_costate.Model.parse("<scene>", self.to_toml()))
+        laws = list(self._laws.values())
+        return Model(_costate.Model.parse("<scene>", self.to_toml(), [law._core for law in laws]), laws)
 
     def _add(self, kind: str, name: str, keys: Mapping[str, Any]) -> Builder:
         table = self._root[kind]

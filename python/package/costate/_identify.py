@@ -14,6 +14,7 @@ from . import _costate
 from ._model import Model
 from ._toml import dumps
 from .errors import BadInput
+from .laws import Law, _check
 
 __all__ = ["Experiment", "Identification", "Parameter"]
 
@@ -64,7 +65,7 @@ class Experiment:
         As in experiment files.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "_laws")
 
     def __init__(
         self,
@@ -107,12 +108,17 @@ class Experiment:
             }
         )
         self._core = _costate.Experiment.describe(model._core, text, tables)
+        self._laws = model._laws
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Experiment:
-        """Reads an experiment file with its scene and recordings."""
+    def load(cls, path: str | os.PathLike[str], laws: Iterable[Law] = ()) -> Experiment:
+        """Reads an experiment file with its scene and recordings.
+
+        ``laws`` are material laws of one's own that the scene names (:mod:`costate.laws`).
+        """
         self = cls.__new__(cls)
-        self._core = _costate.Experiment.read(os.fspath(path))
+        self._laws = tuple(_check(laws))
+        self._core = _costate.Experiment.read(os.fspath(path), [law._core for law in self._laws])
         return self
 
     @property
@@ -304,7 +310,8 @@ class Identification:
     @property
     def model(self) -> Model:
         """The model with the estimates in place."""
-        return Model(self._of()._core.fitted(json.dumps(self.data)))
+        experiment = self._of()
+        return Model(experiment._core.fitted(json.dumps(self.data)), experiment._laws)
 
     def evaluate(self, experiment: Experiment) -> list[dict[str, Any]]:
         """Predicts every recording of an experiment: fits by signal, as in ``data["signals"]``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _costate
 from .errors import BadInput, UnknownName
+from .laws import Law, _check
 
 __all__ = ["Model", "Leaf", "Leaves", "Parameters", "State", "InputChannel", "load"]
 
@@ -152,10 +153,11 @@ class Model:
     Made by :func:`costate.load` or :class:`costate.Builder`.
     """
 
-    __slots__ = ("_core", "_timestep", "_sizes", "_bodies")
+    __slots__ = ("_core", "_laws", "_timestep", "_sizes", "_bodies")
 
-    def __init__(self, core: _costate.Model) -> None:
+    def __init__(self, core: _costate.Model, laws: Sequence[Law] = ()) -> None:
         self._core = core
+        self._laws = tuple(laws)
         self._timestep: float = core.timestep
         self._sizes: dict[str, int] = {name: size for name, size, _ in core.inputs}
         self._bodies: dict[str, tuple[int, int]] = {n: (first, count) for n, first, count in core.bodies}
@@ -224,11 +226,11 @@ class Model:
         One number sets a whole field; an array with one number for each element makes it vary.
         Another view of a quantity (``young`` for ``mu``, ``mass`` for ``density``) replaces it.
         """
-        return Model(self._core.with_values(dict(parameters)))
+        return Model(self._core.with_values(dict(parameters)), self._laws)
 
     def with_timestep(self, timestep: float) -> Model:
         """A new model with another time step, s."""
-        return Model(self._core.with_timestep(timestep))
+        return Model(self._core.with_timestep(timestep), self._laws)
 
     def stable_step(self) -> tuple[float, str]:
         """The largest stable time step, s, at the model's start, and what sets it."""
@@ -268,7 +270,7 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         path, text, changed = self._core.parts()
-        return _restore, (os.fspath(path), text, changed, self._timestep)
+        return _restore, (os.fspath(path), text, changed, self._timestep, self._laws)
 
     def __copy__(self) -> Model:
         return self
@@ -283,20 +285,25 @@ class Model:
         )
 
 
-def _restore(path: str, text: str, changed: dict[str, Any], timestep: float) -> Model:
-    core = _costate.Model.parse(path, text)
+def _restore(
+    path: str, text: str, changed: dict[str, Any], timestep: float, laws: tuple[Law, ...]
+) -> Model:
+    core = _costate.Model.parse(path, text, [law._core for law in laws])
     if changed:
         core = core.with_values(changed)
     if core.timestep != timestep:
         core = core.with_timestep(timestep)
-    return Model(core)
+    return Model(core, laws)
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str], laws: Iterable[Law] = ()) -> Model:
     """Reads a model; the format follows from the file's ending (``.toml``: a scene).
+
+    ``laws`` are material laws of one's own that the file names (:mod:`costate.laws`).
 
     Raises :class:`costate.BadInput` with file, line and column where something is wrong with it.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise BadInput(f"load: expected a path, found a {type(path).__name__}")
-    return Model(_costate.Model.load(os.fspath(path)))
+    laws = _check(laws)
+    return Model(_costate.Model.load(os.fspath(path), [law._core for law in laws]), laws)

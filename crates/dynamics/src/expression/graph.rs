@@ -8,6 +8,13 @@ use costate_num::Scalar;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Node(pub(super) u32);
 
+impl Node {
+    /// Input `i` of any graph that has so many.
+    pub(crate) const fn input(i: usize) -> Self {
+        Self(i as u32)
+    }
+}
+
 /// Functions of one number; derivatives at their odd points are those of [`Scalar`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {

@@ -77,6 +77,11 @@ fn tetrahedra_force(
                        stiffness_damping to 0 or choose the frame-indifferent law";
         return Err(ModelError::Invalid { element, message: message.into() }.into());
     }
+    if damping.law == DampingLaw::Warp && !law.damps_like_warp() {
+        let message =
+            "a recorded law cannot damp as warp.sim does; choose the frame-indifferent law";
+        return Err(ModelError::Invalid { element, message: message.into() }.into());
+    }
     let (density, total_mass) = match &tetrahedra.mass {
         TetrahedraMass::Density(id) => (leaf(leaves, *id), None),
         TetrahedraMass::Total { mass, relative } => {

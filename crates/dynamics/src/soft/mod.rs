@@ -12,7 +12,7 @@ mod rest;
 mod springs;
 mod tetrahedra;
 
-pub use block::{Block, Drive, RestPositions};
+pub use block::{Block, Drive, RecordedTetrahedra, RestPositions};
 pub use build::forces;
 pub use damping::{Damping, DampingGradient, FrameIndifferent, Kinematics, WarpDamping};
 pub use element::{
@@ -20,8 +20,8 @@ pub use element::{
 };
 pub use hinges::{DiscreteShell, WarpHinge};
 pub use materials::{
-    Corotated, DensityGradient, Material, MaterialLaw, NeoHookean, Registry, StVenantKirchhoff,
-    StableNeoHookean, TetrahedraParts, Warp,
+    Corotated, DensityGradient, Material, MaterialLaw, NeoHookean, RecordedLaw, Registry,
+    StVenantKirchhoff, StableNeoHookean, TetrahedraParts, Warp,
 };
 pub use membrane::Membrane;
 pub use parameter::Parameter;

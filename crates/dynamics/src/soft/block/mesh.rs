@@ -150,6 +150,11 @@ impl<const V: usize> Mesh<V> {
         &self.chunks
     }
 
+    /// Vertex `k` of the elements from `e` on, the last element repeated up to a multiple of [`WIDTH`].
+    pub(super) fn vertices(&self, k: usize, e: usize, count: usize) -> &[u32] {
+        &self.rows[k][e..e + count]
+    }
+
     /// Length of the sums of all chunks, one vector each.
     pub(super) fn sums_len(&self) -> usize {
         3 * self.sums_count

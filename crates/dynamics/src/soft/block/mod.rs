@@ -9,8 +9,11 @@ mod energy;
 mod kernels;
 mod mesh;
 mod mode;
+mod recorded;
 #[cfg(test)]
 mod tests;
+
+pub use recorded::RecordedTetrahedra;
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -26,6 +26,7 @@
 
 mod corotated;
 mod neo_hookean;
+mod recorded;
 mod registry;
 mod st_venant_kirchhoff;
 mod stable_neo_hookean;
@@ -33,6 +34,7 @@ mod warp;
 
 pub use corotated::Corotated;
 pub use neo_hookean::NeoHookean;
+pub use recorded::{MOST_PARAMETERS, RecordedLaw};
 pub use registry::{MaterialLaw, Registry, TetrahedraParts};
 pub use st_venant_kirchhoff::StVenantKirchhoff;
 pub use stable_neo_hookean::StableNeoHookean;

@@ -1,13 +1,17 @@
 //! Material laws by name.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use costate_model::DampingLaw;
 
-use super::{Corotated, Material, NeoHookean, StVenantKirchhoff, StableNeoHookean, Warp};
+use super::{
+    Corotated, Material, NeoHookean, RecordedLaw, StVenantKirchhoff, StableNeoHookean, Warp,
+};
 use crate::force::Force;
-use crate::soft::block::{Block, Drive, RestPositions};
+use crate::soft::block::{Block, Drive, RecordedTetrahedra, RestPositions};
 use crate::soft::parameter::Parameter;
 use crate::soft::tetrahedra::Tetrahedron;
 
@@ -33,28 +37,35 @@ pub struct TetrahedraParts {
 
 /// A registered material: its name, number of parameters and how its tetrahedra are made. Made by
 /// [`material_law!`](crate::material_law).
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct MaterialLaw {
-    name: &'static str,
+    name: Cow<'static, str>,
     parameters: usize,
-    build: fn(TetrahedraParts) -> Box<dyn Force>,
-    lame_at_rest: fn(&[f64]) -> [f64; 2],
+    kind: Kind,
+}
+
+/// How a law is evaluated.
+#[derive(Clone)]
+enum Kind {
+    /// Compiled code.
+    Compiled { build: fn(TetrahedraParts) -> Box<dyn Force>, lame_at_rest: fn(&[f64]) -> [f64; 2] },
+    /// An expression graph.
+    Recorded(Arc<RecordedLaw>),
 }
 
 impl MaterialLaw {
     /// The law of material `M`; `P` and `C` are `N + 4` and `N + 13`.
     pub const fn of<M: Material<N>, const N: usize, const P: usize, const C: usize>() -> Self {
         Self {
-            name: M::NAME,
+            name: Cow::Borrowed(M::NAME),
             parameters: N,
-            build: build::<M, N, P, C>,
-            lame_at_rest: lame_at_rest::<M, N>,
+            kind: Kind::Compiled { build: build::<M, N, P, C>, lame_at_rest: lame_at_rest::<M, N> },
         }
     }
 
     /// The name that scenes use.
-    pub fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// How many parameters it takes.
@@ -65,13 +76,34 @@ impl MaterialLaw {
     /// Lamé's μ and λ of the linearised law, Pa, for parameters in the law's order; missing ones
     /// count as zero.
     pub fn lame_at_rest(&self, parameters: &[f64]) -> [f64; 2] {
-        (self.lame_at_rest)(parameters)
+        match &self.kind {
+            Kind::Compiled { lame_at_rest, .. } => lame_at_rest(parameters),
+            Kind::Recorded(law) => law.lame_at_rest(parameters),
+        }
     }
 
     /// The force of tetrahedra of this law; `parts.material` has [`parameters`](Self::parameters)
     /// entries.
     pub(crate) fn build(&self, parts: TetrahedraParts) -> Box<dyn Force> {
-        (self.build)(parts)
+        match &self.kind {
+            Kind::Compiled { build, .. } => build(parts),
+            Kind::Recorded(law) => Box::new(RecordedTetrahedra::new(block(parts), law)),
+        }
+    }
+
+    /// Whether warp.sim's damping can be chosen with it.
+    pub(crate) fn damps_like_warp(&self) -> bool {
+        matches!(self.kind, Kind::Compiled { .. })
+    }
+}
+
+impl From<RecordedLaw> for MaterialLaw {
+    fn from(law: RecordedLaw) -> Self {
+        Self {
+            name: Cow::Owned(law.name().to_owned()),
+            parameters: law.parameters(),
+            kind: Kind::Recorded(Arc::new(law)),
+        }
     }
 }
 
@@ -101,29 +133,30 @@ fn lame_at_rest<M: Material<N>, const N: usize>(parameters: &[f64]) -> [f64; 2] 
 fn build<M: Material<N>, const N: usize, const P: usize, const C: usize>(
     parts: TetrahedraParts,
 ) -> Box<dyn Force> {
+    Box::new(block::<M, N, P, C>(parts))
+}
+
+fn block<M: Material<N>, const N: usize, const P: usize, const C: usize>(
+    parts: TetrahedraParts,
+) -> Block<Tetrahedron<M, N>, 4, P, C> {
     let mut parameters = [const { Parameter::Constant(0.0) }; P];
-    for (slot, parameter) in parameters.iter_mut().zip(parts.material.into_iter().chain(parts.own))
-    {
+    for (slot, parameter) in parameters.iter_mut().zip(parts.material) {
+        *slot = parameter;
+    }
+    for (slot, parameter) in parameters[N..].iter_mut().zip(parts.own) {
         *slot = parameter;
     }
     let drive = parts.activation_input.map(|input| Drive { constant: C - 1, input });
-    Box::new(
-        Block::<Tetrahedron<M, N>, 4, P, C>::new(
-            parts.label,
-            parts.stencils,
-            parameters,
-            parts.rest,
-        )
+    Block::new(parts.label, parts.stencils, parameters, parts.rest)
         .with_total_mass(parts.total_mass)
         .with_drive(drive)
-        .with_warp_damping(parts.damping == DampingLaw::Warp),
-    )
+        .with_warp_damping(parts.damping == DampingLaw::Warp)
 }
 
 /// The material laws that a system may use; by default the built-in ones.
 #[derive(Clone)]
 pub struct Registry {
-    laws: BTreeMap<&'static str, MaterialLaw>,
+    laws: BTreeMap<String, MaterialLaw>,
 }
 
 impl fmt::Debug for Registry {
@@ -146,8 +179,9 @@ impl Default for Registry {
 
 impl Registry {
     /// Adds a law; one of the same name is replaced.
-    pub fn register(&mut self, law: MaterialLaw) -> &mut Self {
-        self.laws.insert(law.name, law);
+    pub fn register(&mut self, law: impl Into<MaterialLaw>) -> &mut Self {
+        let law = law.into();
+        self.laws.insert(law.name().to_owned(), law);
         self
     }
 
@@ -157,7 +191,7 @@ impl Registry {
     }
 
     /// All names, in order.
-    pub fn names(&self) -> Vec<&'static str> {
-        self.laws.keys().copied().collect()
+    pub fn names(&self) -> Vec<&str> {
+        self.laws.keys().map(String::as_str).collect()
     }
 }

@@ -1,0 +1,580 @@
+//! Tetrahedra whose material is a recorded graph: everything about the element (kinematics, stress,
+//! damping, and all derivatives) is one expression graph, evaluated over blocks of elements.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use costate_num::Scalar;
+
+use super::mesh::{Mesh, WIDTH};
+use super::{Block, Buffers, take};
+use crate::expression::{BLOCK, Graph, Node, Program};
+use crate::force::{Adjoints, At, Force, Scratch, Tangents};
+use crate::soft::materials::{MOST_PARAMETERS, Material, RecordedLaw};
+use crate::soft::tetrahedra::{OWN_CONSTANTS, OWN_PARAMETERS, Tetrahedron};
+
+const N: usize = MOST_PARAMETERS;
+const P: usize = N + OWN_PARAMETERS;
+const C: usize = N + OWN_CONSTANTS;
+/// Constants in the order of [`Tetrahedron`].
+const VOLUME: usize = 9;
+const MATERIAL: usize = 10;
+const VISCOSITY: usize = MATERIAL + N;
+const TIME: usize = VISCOSITY + 1;
+const ACTIVATION: usize = VISCOSITY + 2;
+
+/// Inputs of the element's graph: positions, velocities, constants, multipliers; and tangents of the
+/// first three.
+const X: usize = 0;
+const V: usize = 12;
+const CONSTANTS: usize = 24;
+const LAMBDA: usize = CONSTANTS + C;
+const X_DOT: usize = LAMBDA + 12;
+const V_DOT: usize = X_DOT + 12;
+const C_DOT: usize = V_DOT + 12;
+const INPUTS: usize = C_DOT + C;
+
+/// A material without stress: the block of its tetrahedra derives constants and masses, which do not
+/// depend on the law.
+pub struct Silent;
+
+impl Material<N> for Silent {
+    const NAME: &'static str = "none";
+    #[inline(always)]
+    fn energy<S: Scalar>(_: &costate_num::Mat3<S>, _: &[S; N]) -> S {
+        S::zero()
+    }
+    #[inline(always)]
+    fn lame_at_rest<S: Scalar>(_: &[S; N]) -> [S; 2] {
+        [S::zero(); 2]
+    }
+}
+
+/// The block that knows stencils, constants and masses.
+pub(crate) type SilentBlock = Block<Tetrahedron<Silent, N>, 4, P, C>;
+
+/// Tetrahedra of a recorded law.
+pub struct RecordedTetrahedra {
+    block: SilentBlock,
+    element: Element,
+}
+
+/// The graph of one tetrahedron with its outputs, and programs made when they are first needed.
+struct Element {
+    graph: Graph,
+    elastic: [Node; 12],
+    damped: [Node; 12],
+    energy: Node,
+    programs: [OnceLock<Program>; TASKS],
+}
+
+/// What is computed.
+#[derive(Clone, Copy)]
+enum Task {
+    /// Forces: 12.
+    Force,
+    /// Tangents of the forces for moving positions and velocities: 12.
+    Push,
+    /// The same where the constants move too.
+    PushAll,
+    /// Adjoints of λ·f by x (12), v (12) and constants (C), without those by the rest shape.
+    Pull,
+    /// The same with those by the rest shape.
+    PullAll,
+    /// Energy.
+    Energy,
+    /// Adjoints of the energy by x (12), v (12) and constants (C).
+    EnergyPull,
+}
+
+/// Tasks, with and without damping.
+const TASKS: usize = 14;
+
+impl Element {
+    fn new(law: &RecordedLaw) -> Self {
+        let mut g = Graph::new(INPUTS);
+        let x: Vec<Node> = (0..12).map(|i| g.input(X + i)).collect();
+        let v: Vec<Node> = (0..12).map(|i| g.input(V + i)).collect();
+        let c: Vec<Node> = (0..C).map(|i| g.input(CONSTANTS + i)).collect();
+        let inverse: [Node; 9] = std::array::from_fn(|i| c[i]);
+        let f = gradient(&mut g, &x, &inverse);
+        let rate = gradient(&mut g, &v, &inverse);
+        let [elastic, mu, lambda] = law.embed(&mut g, &f, &c[MATERIAL..VISCOSITY]);
+        let cofactor = cofactor(&mut g, &f);
+        let row = [f[0], f[1], f[2]];
+        let volume_ratio = sum(&mut g, &row, &[cofactor[0], cofactor[1], cofactor[2]]);
+        let one = g.constant(1.0);
+        let growth = g.sub(volume_ratio, one);
+        let modulus = g.mul(lambda, c[ACTIVATION]);
+        let active = g.mul(modulus, growth);
+        let density = g.add(elastic, active);
+        let stress = g.gradient(density, &f);
+        // Kelvin-Voigt damping in the rate of Green's strain and of the volume.
+        let two_mu = g.scale(2.0, mu);
+        let own = g.mul(c[TIME], two_mu);
+        let shear = g.add(c[VISCOSITY], own);
+        let bulk = g.mul(c[TIME], lambda);
+        let mut strain_rate = [one; 9];
+        for i in 0..3 {
+            for j in 0..3 {
+                let a =
+                    sum(&mut g, &[f[i], f[3 + i], f[6 + i]], &[rate[j], rate[3 + j], rate[6 + j]]);
+                let b =
+                    sum(&mut g, &[f[j], f[3 + j], f[6 + j]], &[rate[i], rate[3 + i], rate[6 + i]]);
+                let both = g.add(a, b);
+                strain_rate[3 * i + j] = g.scale(0.5, both);
+            }
+        }
+        let trace = g.add(strain_rate[0], strain_rate[4]);
+        let trace = g.add(trace, strain_rate[8]);
+        let pressure = g.mul(bulk, trace);
+        let volume_rate = sum(&mut g, &cofactor, &rate);
+        let volume_stress = g.mul(c[VISCOSITY], volume_rate);
+        let mut second = [one; 9];
+        for i in 0..9 {
+            second[i] = g.mul(shear, strain_rate[i]);
+            if i % 4 == 0 {
+                second[i] = g.add(second[i], pressure);
+            }
+        }
+        let mut whole = [one; 9];
+        for i in 0..3 {
+            for j in 0..3 {
+                let a =
+                    sum(&mut g, &f[3 * i..3 * i + 3], &[second[j], second[3 + j], second[6 + j]]);
+                let b = g.mul(volume_stress, cofactor[3 * i + j]);
+                let damping = g.add(a, b);
+                whole[3 * i + j] = g.add(stress[3 * i + j], damping);
+            }
+        }
+        let elastic = forces(&mut g, &stress, &inverse, c[VOLUME]);
+        let damped = forces(&mut g, &whole, &inverse, c[VOLUME]);
+        let energy = g.mul(c[VOLUME], density);
+        Self { graph: g, elastic, damped, energy, programs: Default::default() }
+    }
+
+    fn program(&self, task: Task, damping: bool) -> &Program {
+        let at = 2 * task as usize + usize::from(damping);
+        self.programs[at].get_or_init(|| self.compile(task, damping))
+    }
+
+    fn compile(&self, task: Task, damping: bool) -> Program {
+        let mut g = self.graph.clone();
+        let range = |from: usize, count: usize| (from..from + count).map(Node::input);
+        let f = if damping { &self.damped } else { &self.elastic };
+        let variables: Vec<Node> = range(X, 24 + C).collect();
+        let outputs: Vec<Node> = match task {
+            Task::Force => f.to_vec(),
+            Task::Push | Task::PushAll => {
+                let count = if matches!(task, Task::PushAll) { 24 + C } else { 24 };
+                let rates: Vec<Node> = range(X_DOT, count).collect();
+                g.pushforward(f, &variables[..count], &rates)
+            }
+            Task::Pull | Task::PullAll => {
+                let seeds: Vec<(Node, Node)> = f.iter().copied().zip(range(LAMBDA, 12)).collect();
+                let mut bars = g.pullback(&seeds, &variables);
+                if matches!(task, Task::Pull) {
+                    bars[CONSTANTS..CONSTANTS + MATERIAL].fill(g.constant(0.0));
+                }
+                bars
+            }
+            Task::Energy => vec![self.energy],
+            Task::EnergyPull => g.gradient(self.energy, &variables),
+        };
+        Program::new(&g, &outputs)
+    }
+}
+
+/// F = [x₁ − x₀, x₂ − x₀, x₃ − x₀] B by rows, B by rows.
+fn gradient(g: &mut Graph, x: &[Node], inverse: &[Node; 9]) -> [Node; 9] {
+    let mut out = [x[0]; 9];
+    for i in 0..3 {
+        let edges: [Node; 3] = std::array::from_fn(|k| g.sub(x[3 * (k + 1) + i], x[i]));
+        for j in 0..3 {
+            out[3 * i + j] = sum(g, &edges, &[inverse[j], inverse[3 + j], inverse[6 + j]]);
+        }
+    }
+    out
+}
+
+/// Forces −V P Bᵀ on the last three vertices, and what balances them on the first.
+fn forces(g: &mut Graph, stress: &[Node], inverse: &[Node; 9], volume: Node) -> [Node; 12] {
+    let mut out = [volume; 12];
+    for i in 0..3 {
+        for k in 0..3 {
+            let row = sum(g, &stress[3 * i..3 * i + 3], &inverse[3 * k..3 * k + 3]);
+            let force = g.mul(volume, row);
+            out[3 * (k + 1) + i] = g.neg(force);
+        }
+        let total = g.add(out[3 + i], out[6 + i]);
+        let total = g.add(total, out[9 + i]);
+        out[i] = g.neg(total);
+    }
+    out
+}
+
+fn sum(g: &mut Graph, a: &[Node], b: &[Node]) -> Node {
+    let mut total = g.constant(0.0);
+    for (&x, &y) in a.iter().zip(b) {
+        let product = g.mul(x, y);
+        total = g.add(total, product);
+    }
+    total
+}
+
+/// The cofactor matrix, by rows.
+fn cofactor(g: &mut Graph, f: &[Node; 9]) -> [Node; 9] {
+    let mut out = [f[0]; 9];
+    for i in 0..3 {
+        for j in 0..3 {
+            let (r, s, t, u) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
+            let a = g.mul(f[3 * r + t], f[3 * s + u]);
+            let b = g.mul(f[3 * r + u], f[3 * s + t]);
+            out[3 * i + j] = g.sub(a, b);
+        }
+    }
+    out
+}
+
+thread_local! {
+    /// The registers of the block of elements that a thread is working on.
+    static REGISTERS: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Where a program's inputs come from; empty for zero.
+#[derive(Clone, Copy, Default)]
+struct Sources<'a> {
+    c: &'a [f64],
+    x: &'a [f64],
+    v: &'a [f64],
+    lambda: &'a [f64],
+    x_dot: &'a [f64],
+    v_dot: &'a [f64],
+    c_dot: &'a [f64],
+    /// Added to the activation, and its rate.
+    drive: [f64; 2],
+}
+
+impl RecordedTetrahedra {
+    /// Tetrahedra of a law; the block is that of a body whose material says nothing.
+    pub(crate) fn new(block: SilentBlock, law: &RecordedLaw) -> Self {
+        Self { block, element: Element::new(law) }
+    }
+
+    fn sources<'a>(&self, c: &'a [f64], at: At<'a>) -> Sources<'a> {
+        let drive = self.block.drive.map_or(0.0, |drive| at.u[drive.input]);
+        Sources { c, x: at.x, v: at.v, drive: [drive, 0.0], ..Sources::default() }
+    }
+
+    /// Runs a program over a chunk of elements, showing the registers of each block of them to `read`
+    /// with the block's first element, counted within the chunk, and how many it has.
+    fn over(
+        &self,
+        program: &Program,
+        from: &Sources,
+        elements: &Range<usize>,
+        mut read: impl FnMut(&[f64], usize, usize),
+    ) {
+        REGISTERS.with_borrow_mut(|all| {
+            if all.len() < program.scratch_len() {
+                all.resize(program.scratch_len(), 0.0);
+            }
+            let registers = &mut all[..program.scratch_len()];
+            program.prepare(registers);
+            for start in elements.clone().step_by(BLOCK) {
+                let count = BLOCK.min(elements.end - start);
+                self.load(program, from, start, count, registers);
+                program.run(registers, count.next_multiple_of(WIDTH));
+                read(registers, start - elements.start, count);
+            }
+        });
+    }
+
+    /// Fills in the inputs of the elements from `start` on, the last repeated up to whole registers.
+    fn load(
+        &self,
+        program: &Program,
+        from: &Sources,
+        start: usize,
+        count: usize,
+        registers: &mut [f64],
+    ) {
+        let padded = count.next_multiple_of(WIDTH);
+        let vectors = [
+            (X, from.x),
+            (V, from.v),
+            (LAMBDA, from.lambda),
+            (X_DOT, from.x_dot),
+            (V_DOT, from.v_dot),
+        ];
+        for (first, values) in vectors {
+            for k in 0..4 {
+                let at = first + 3 * k;
+                if !(0..3).any(|i| program.uses(at + i)) {
+                    continue;
+                }
+                let rows = &mut registers[at * BLOCK..(at + 3) * BLOCK];
+                if values.is_empty() {
+                    rows.fill(0.0);
+                    continue;
+                }
+                for (lane, &vertex) in self.block.mesh.vertices(k, start, padded).iter().enumerate()
+                {
+                    let point = &values[3 * vertex as usize..3 * vertex as usize + 3];
+                    rows[lane] = point[0];
+                    rows[BLOCK + lane] = point[1];
+                    rows[2 * BLOCK + lane] = point[2];
+                }
+            }
+        }
+        let n = self.block.len();
+        for (first, values, drive) in
+            [(CONSTANTS, from.c, from.drive[0]), (C_DOT, from.c_dot, from.drive[1])]
+        {
+            for i in 0..C {
+                if !program.uses(first + i) {
+                    continue;
+                }
+                let row = &mut registers[(first + i) * BLOCK..][..padded];
+                if values.is_empty() {
+                    row.fill(0.0);
+                } else {
+                    row[..count].copy_from_slice(&values[i * n + start..][..count]);
+                    let last = row[count - 1];
+                    row[count..].fill(last);
+                }
+                if i == ACTIVATION && drive != 0.0 {
+                    for value in row {
+                        *value += drive;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a program with 12 outputs and sums them at the vertices.
+    fn assemble(&self, program: &Program, from: &Sources, sums: &mut Vec<f64>, to: &mut [f64]) {
+        sums.resize(self.block.mesh.sums_len(), 0.0);
+        self.block.each(self.block.parts(sums), |(chunk, sums)| {
+            let elements = chunk.elements.clone();
+            super::with_buffers(Mesh::<4>::buffer_len(&elements), |[out]| {
+                self.over(program, from, &elements, |registers, at, count| {
+                    scatter(program, registers, 0, at, count, out);
+                });
+                chunk.sum(out, sums);
+            });
+        });
+        self.block.mesh.gather(sums, to);
+    }
+}
+
+/// Outputs `first` to `first + 11` of a block of elements into the buffer of their chunk.
+fn scatter(
+    program: &Program,
+    registers: &[f64],
+    first: usize,
+    at: usize,
+    count: usize,
+    buffer: &mut [f64],
+) {
+    for i in 0..12 {
+        let row = &registers[program.output(first + i)..][..BLOCK];
+        for (block, lanes) in row.chunks_exact(WIDTH).enumerate().take(count.div_ceil(WIDTH)) {
+            let place = ((at / WIDTH + block) * 12 + i) * WIDTH;
+            buffer[place..place + WIDTH].copy_from_slice(lanes);
+        }
+    }
+}
+
+/// Adds output `i` of a block of elements.
+fn add(program: &Program, registers: &[f64], i: usize, to: &mut [f64]) {
+    let row = &registers[program.output(i)..];
+    for (slot, value) in to.iter_mut().zip(row) {
+        *slot += value;
+    }
+}
+
+impl Force for RecordedTetrahedra {
+    fn label(&self) -> &str {
+        self.block.label()
+    }
+    fn constants_len(&self) -> usize {
+        self.block.constants_len()
+    }
+    fn scratch(&self) -> Scratch {
+        self.block.scratch()
+    }
+    fn narrow(&mut self, wanted: &dyn Fn(usize) -> bool) {
+        self.block.narrow(wanted);
+    }
+    fn derive(&self, theta: &[f64], c: &mut [f64]) {
+        self.block.derive_constants(theta, c);
+    }
+    fn derive_pushforward(&self, theta: &[f64], theta_dot: &[f64], c_dot: &mut [f64]) {
+        self.block.derive_tangents(theta, theta_dot, c_dot);
+    }
+    fn derive_pullback(&self, theta: &[f64], c_bar: &[f64], theta_bar: &mut [f64]) {
+        self.block.derive_adjoints(theta, c_bar, theta_bar);
+    }
+    fn mass(&self, theta: &[f64], mass: &mut [f64]) {
+        self.block.add_masses(theta, mass);
+    }
+    fn mass_pushforward(&self, theta: &[f64], theta_dot: &[f64], mass_dot: &mut [f64]) {
+        self.block.add_mass_tangents(theta, theta_dot, mass_dot);
+    }
+    fn mass_pullback(&self, theta: &[f64], mass_bar: &[f64], theta_bar: &mut [f64]) {
+        self.block.add_mass_adjoints(theta, mass_bar, theta_bar);
+    }
+
+    fn add_forces(&self, c: &[f64], at: At, f: &mut [f64], scratch: &mut Scratch) {
+        let program = self.element.program(Task::Force, self.block.has_damping(c));
+        self.assemble(program, &self.sources(c, at), &mut Buffers::of(scratch).x, f);
+    }
+
+    fn pushforward(
+        &self,
+        c: &[f64],
+        at: At,
+        tangents: Tangents,
+        f_dot: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        let (len, nc, nu) = (at.x.len(), self.constants_len(), at.u.len());
+        let column = |values: &'_ [f64], size: usize, k: usize| {
+            if values.is_empty() { 0..0 } else { k * size..(k + 1) * size }
+        };
+        let buffers = Buffers::of(scratch);
+        for k in 0..tangents.columns {
+            let c_dot = &tangents.c[column(tangents.c, nc, k)];
+            let drive_dot = match self.block.drive {
+                Some(drive) if !tangents.u.is_empty() => tangents.u[k * nu + drive.input],
+                _ => 0.0,
+            };
+            let mut from = self.sources(c, at);
+            from.x_dot = &tangents.x[column(tangents.x, len, k)];
+            from.v_dot = &tangents.v[column(tangents.v, len, k)];
+            from.c_dot = c_dot;
+            from.drive[1] = drive_dot;
+            let moving = !c_dot.is_empty() && self.block.has_damping(c_dot);
+            let task =
+                if c_dot.is_empty() && drive_dot == 0.0 { Task::Push } else { Task::PushAll };
+            let program = self.element.program(task, moving || self.block.has_damping(c));
+            self.assemble(program, &from, &mut buffers.x, &mut f_dot[k * len..(k + 1) * len]);
+        }
+    }
+
+    fn pullback(
+        &self,
+        c: &[f64],
+        at: At,
+        lambda: &[f64],
+        adjoints: Adjoints,
+        scratch: &mut Scratch,
+    ) {
+        let buffers = Buffers::of(scratch);
+        let wanted = self.block.wanted;
+        let damping = wanted.damping || self.block.has_damping(c);
+        let task = if wanted.rest { Task::PullAll } else { Task::Pull };
+        let program = self.element.program(task, damping);
+        let from = Sources { lambda, ..self.sources(c, at) };
+        let (n, len) = (self.block.len(), self.block.mesh.sums_len());
+        buffers.x.resize(len, 0.0);
+        buffers.v.resize(if damping { len } else { 0 }, 0.0);
+        buffers.drive.resize(if self.block.drive.is_some() { n } else { 0 }, 0.0);
+        let mut rest = (&mut *buffers.x, &mut *buffers.v, &mut *buffers.drive);
+        let mut rest_c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
+        for (slot, row) in rest_c.iter_mut().zip(adjoints.c.chunks_mut(n.max(1))) {
+            *slot = row;
+        }
+        let parts = self.block.mesh.chunks().iter().map(|chunk| {
+            let (count, size) = (chunk.elements.len(), 3 * chunk.vertices());
+            let mut c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
+            for (part, rest) in c.iter_mut().zip(&mut rest_c) {
+                *part = take(rest, count);
+            }
+            let sums = (take(&mut rest.0, size), take(&mut rest.1, size));
+            (chunk, sums, c, take(&mut rest.2, count))
+        });
+        self.block.each(parts, |(chunk, (x_sums, v_sums), mut c, drive)| {
+            let elements = chunk.elements.clone();
+            super::with_buffers(Mesh::<4>::buffer_len(&elements), |[x, v]| {
+                self.over(program, &from, &elements, |registers, at, count| {
+                    scatter(program, registers, 0, at, count, x);
+                    if damping {
+                        scatter(program, registers, 12, at, count, v);
+                    }
+                    let first = if wanted.rest { 0 } else { MATERIAL };
+                    for (i, row) in c.iter_mut().enumerate().skip(first) {
+                        add(program, registers, 24 + i, &mut row[at..at + count]);
+                    }
+                    if !drive.is_empty() {
+                        let row = &registers[program.output(24 + ACTIVATION)..];
+                        drive[at..at + count].copy_from_slice(&row[..count]);
+                    }
+                });
+                chunk.sum(x, x_sums);
+                if damping {
+                    chunk.sum(v, v_sums);
+                }
+            });
+        });
+        self.block.mesh.gather(&buffers.x, adjoints.x);
+        if damping {
+            self.block.mesh.gather(&buffers.v, adjoints.v);
+        }
+        if let Some(drive) = self.block.drive {
+            adjoints.u[drive.input] += buffers.drive.iter().sum::<f64>();
+        }
+    }
+
+    fn fault(&self, c: &[f64], at: At) -> Option<String> {
+        let program = self.element.program(Task::Force, self.block.has_damping(c));
+        let mut found = None;
+        self.over(
+            program,
+            &self.sources(c, at),
+            &(0..self.block.len()),
+            |registers, first, count| {
+                let finite =
+                    |lane: &usize| (0..12).all(|i| registers[program.output(i) + lane].is_finite());
+                if found.is_none() {
+                    found = (0..count).find(|lane| !finite(lane)).map(|lane| first + lane);
+                }
+            },
+        );
+        let e = found?;
+        Some(format!("the force of {} number {e} (a tetrahedron)", self.block.label))
+    }
+
+    fn energy(&self, c: &[f64], at: At) -> f64 {
+        let program = self.element.program(Task::Energy, false);
+        let mut total = 0.0;
+        self.over(program, &self.sources(c, at), &(0..self.block.len()), |registers, _, count| {
+            total += registers[program.output(0)..][..count].iter().sum::<f64>();
+        });
+        total
+    }
+
+    fn energy_pullback(&self, c: &[f64], at: At, weight: f64, adjoints: Adjoints) {
+        let program = self.element.program(Task::EnergyPull, false);
+        let n = self.block.len();
+        let Adjoints { x, u, c: c_bar, .. } = adjoints;
+        self.over(program, &self.sources(c, at), &(0..n), |registers, first, count| {
+            for lane in 0..count {
+                let value = |i: usize| weight * registers[program.output(i) + lane];
+                for (k, &vertex) in self.block.stencils[first + lane].iter().enumerate() {
+                    for i in 0..3 {
+                        x[3 * vertex as usize + i] += value(3 * k + i);
+                    }
+                }
+                for i in 0..C {
+                    c_bar[i * n + first + lane] += value(24 + i);
+                }
+                if let Some(drive) = self.block.drive {
+                    u[drive.input] += value(24 + ACTIVATION);
+                }
+            }
+        });
+    }
+}
