@@ -168,6 +168,9 @@ fn model(law: &str, damping: f64) -> Model {
         .velocity([0.3, 0.0, -1.0])
         .angular_velocity([1.0, 4.0, -2.0])
         .mass_damping(0.5);
+    let quivering =
+        (0..3 * builder.vertices().len()).map(|i| 0.5 * (1.3 * i as f64).sin()).collect();
+    let builder = builder.start_velocity(quivering);
     let n = builder.tetrahedra_so_far().len();
     let field: Vec<f64> = (0..n).map(|e| 6e3 + 50.0 * e as f64).collect();
     let material = match law {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import sys
@@ -199,8 +200,8 @@ def _progress(progress: Any) -> tuple[Any, Callable[[], None]]:
     if not progress:
         return None, nothing
     try:
-        if notebook:
-            from tqdm.auto import tqdm
+        if notebook and importlib.util.find_spec("ipywidgets"):
+            from tqdm.notebook import tqdm
         else:
             from tqdm import tqdm
     except ImportError:
@@ -372,8 +373,12 @@ class Identification:
         fits = [s for s in self.data["signals"] if recording in (None, s["recording"]) and "times" in s]
         if not fits:
             raise BadInput("there are no samples to plot")
-        figure, axes = plt.subplots(len(fits), 1, squeeze=False, figsize=(7, 1.8 * len(fits)), sharex=True)
-        for axis, s in zip(axes[:, 0], fits):
+        columns = min(3, len(fits))
+        rows = -(-len(fits) // columns)
+        figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(3.6 * columns, 1.9 * rows), sharex=True)
+        for axis in axes.flat[len(fits) :]:
+            axis.set_visible(False)
+        for axis, s in zip(axes.flat, fits):
             measured = np.array([np.nan if x is None else x for x in s["measured"]])
             axis.plot(s["times"], measured, ".", ms=3, color="0.5", label="measured")
             axis.plot(s["times"], s["initial"], "--", lw=1, color="tab:orange", label="start")
@@ -381,7 +386,8 @@ class Identification:
             axis.set_ylabel(f"{s['signal']}" + (f" / {s['unit']}" if s["unit"] else ""))
             axis.set_title(f"{s['recording']}, {s['role']}", fontsize="small", loc="right")
         axes[0, 0].legend(fontsize="small")
-        axes[-1, 0].set_xlabel("time / s")
+        for axis in axes[-1]:
+            axis.set_xlabel("time / s")
         figure.tight_layout()
         return figure
 
