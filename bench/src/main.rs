@@ -4,9 +4,12 @@
 //! JSON object. `--narrow` asks for the gradient by μ, λ, viscosity and velocity only, `--elastic` by μ,
 //! λ and velocity. `COSTATE_ISA` and `RAYON_NUM_THREADS` choose instruction set and threads.
 //! `costate-bench --experiment FILE REPEATS` times the gradient of an experiment's cost at its start, ms.
+//! `costate-bench --chain LINKS STEPS REPEATS` times a step of a chain of hinges, its pullback, and the gradient
+//! of a whole motion by all inertial parameters, ns per step.
 //! `costate-bench --bits` checks that all instruction sets of this processor give the same bits.
 
 mod bits;
+mod chain;
 mod clock;
 mod grid;
 
@@ -56,6 +59,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return experiment(&arguments);
     }
     let numbers: Vec<usize> = arguments.iter().filter_map(|a| a.parse().ok()).collect();
+    if has("--chain") {
+        let &[links, steps, repeats] = numbers.as_slice() else {
+            return Err("--chain takes three numbers: links, steps, repeats".into());
+        };
+        return chain::measure(links, steps, repeats);
+    }
     let &[nx, ny, nz, steps, repeats] = numbers.as_slice() else {
         return Err("five numbers: cells in x, y and z, steps, repeats".into());
     };

@@ -33,7 +33,8 @@ impl Lu {
                 }
             }
             // Not a number is no pivot either.
-            if !(a[best * n + k].abs() > 0.0) {
+            let pivot = a[best * n + k].abs();
+            if pivot.is_nan() || pivot == 0.0 {
                 return Some(k);
             }
             if best != k {

@@ -85,8 +85,9 @@ impl Evaluation {
         let (n, bodies) = (tree.nv, tree.bodies.len());
         let zeros = || vec![0.0; n];
         let dynamics = Dynamics::new(tree);
-        let turning = match tree.options.integrator {
-            Integrator::Implicit => vec![0..n],
+        let whole = 0..n;
+        let turning: Vec<std::ops::Range<usize>> = match tree.options.integrator {
+            Integrator::Implicit => std::iter::once(whole).collect(),
             Integrator::ImplicitFast | Integrator::Discrete => {
                 standalone(tree).map(|b| tree.bodies[b].dofs.clone()).collect()
             }
@@ -166,10 +167,10 @@ impl Evaluation {
                 return Err(RigidError::Unsupported { what });
             }
         }
-        if self.implicit {
-            if let Some(dof) = self.factors.factorise(tree) {
-                return Err(no_inertia(dof));
-            }
+        if self.implicit
+            && let Some(dof) = self.factors.factorise(tree)
+        {
+            return Err(no_inertia(dof));
         }
         if in_metric {
             let start = &mut self.dynamics.qacc_smooth;

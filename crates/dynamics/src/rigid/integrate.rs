@@ -82,9 +82,8 @@ pub(crate) fn push_displace(tree: &Tree, displacement: &[f64], dot: &[f64], q_do
 pub(crate) fn pull_displace(tree: &Tree, displacement: &[f64], q_bar: &mut [f64], bar: &mut [f64]) {
     for joint in &tree.joints {
         let d = joint.dof;
-        for i in 0..plain(joint.kind) {
-            bar[d + i] = q_bar[d + i];
-        }
+        let straight = d..d + plain(joint.kind);
+        bar[straight.clone()].copy_from_slice(&q_bar[straight]);
         if let Some(at) = rotation_of(joint.kind) {
             let omega = triple(displacement, d + at);
             let by = triple(q_bar, d + at);

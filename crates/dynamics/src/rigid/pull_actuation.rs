@@ -379,7 +379,7 @@ impl Place<'_> {
             let turned = Force::new(own_world, Vec3::zero());
             self.pull_frame(body, place, site, turned, out);
             self.pull_chain(body, Force::zero(), &zeros, turned, qpos, true, &mut [], out);
-            frame_moved = frame_moved - Force::new(frame_world, Vec3::zero());
+            frame_moved -= Force::new(frame_world, Vec3::zero());
         }
         // Force and torque turn with the frame they are given in.
         let turning = force.cross(by_gear[0]) + torque.cross(by_gear[1]);

@@ -133,7 +133,7 @@ impl PushWorkspace {
         for (slot, &x) in self.qpos.iter_mut().zip(at.qpos) {
             *slot = D::constant(x);
         }
-        let lanes = if tree.nv > 0 { q.len() / tree.nv } else { 0 };
+        let lanes = q.len().checked_div(tree.nv).unwrap_or(0);
         for n in 0..lanes {
             let q_dot = &q[n * tree.nv..(n + 1) * tree.nv];
             lift_tangent(tree, at.qpos, q_dot, &mut self.by_coordinate);
