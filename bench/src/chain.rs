@@ -8,7 +8,7 @@ use crate::Times;
 use crate::clock::Clock;
 
 /// Links of a metre each, hinged about y and x in turn, hanging from the world.
-fn chain(links: usize) -> Result<(Mechanism, Vec<f64>), Box<dyn std::error::Error>> {
+pub fn chain(links: usize) -> Result<(Mechanism, Vec<f64>), Box<dyn std::error::Error>> {
     let mut tree = Tree { bodies: vec![Body::default()], ..Tree::default() };
     for parent in 0..links {
         tree.bodies.push(Body { parent, ..Body::default() });

@@ -136,20 +136,39 @@ impl Evaluation {
         at: At<f64>,
         warm: &[f64],
     ) -> Result<(), RigidError> {
+        self.update_for(tree, layout, c, at, warm, true)
+    }
+
+    /// As [`update`](Self::update). Where `acceleration` is not asked for, the integrator is implicit and
+    /// there are no rows, `qacc` is the acceleration by which the velocity advances: a step needs no other,
+    /// and saves a factorisation.
+    pub(crate) fn update_for(
+        &mut self,
+        tree: &Tree,
+        layout: &Layout,
+        c: &[f64],
+        at: At<f64>,
+        warm: &[f64],
+        acceleration: bool,
+    ) -> Result<(), RigidError> {
         let no_inertia = |dof: usize| RigidError::NoInertia { dof, joint: tree.dof_joint[dof] };
-        if let Some(dof) = self.dynamics.evaluate(tree, layout, c, at) {
-            return Err(no_inertia(dof));
-        }
-        let Self { dynamics: d, metric, factors, .. } = self;
-        self.implicit = metric.update(tree, layout, c, at, &d.tendons, &d.actuation);
         let discrete = tree.options.integrator == Integrator::Discrete;
-        self.force.copy_from_slice(&d.qfrc_smooth);
+        let Self { dynamics: d, metric, factors, .. } = self;
+        d.update_position(tree, layout, c, at.qpos);
+        d.update_mass(tree, layout, c);
+        d.update_forces(tree, layout, c, at, &[]);
+        self.implicit = metric.update(tree, layout, c, at, &d.tendons, &d.actuation);
         if self.implicit {
             factors.entries.copy_from_slice(&d.mass.entries);
             metric.add_to(tree, &d.tendons, &d.actuation, factors);
-            if discrete {
-                let (zeros, v) = (&self.scratch.zeros, at.qvel);
-                metric.subtract(tree, &d.tendons, &d.actuation, zeros, v, &mut self.force);
+            if let Some(dof) = factors.factorise(tree) {
+                return Err(no_inertia(dof));
+            }
+        }
+        if tree.options.exact_diagonal {
+            // The rows read the factors of M.
+            if let Some(dof) = self.dynamics.accelerate(tree) {
+                return Err(no_inertia(dof));
             }
         }
         self.stage.constraints.update(RowInputs {
@@ -160,45 +179,41 @@ impl Evaluation {
             qpos: at.qpos,
             qvel: at.qvel,
         });
-        let in_metric = discrete && self.implicit;
-        if self.stage.has_rows() {
-            if discrete {
-                let what = "constraints under the discrete integrator";
-                return Err(RigidError::Unsupported { what });
-            }
+        let rows = self.stage.has_rows();
+        if rows && discrete {
+            let what = "constraints under the discrete integrator";
+            return Err(RigidError::Unsupported { what });
         }
-        if self.implicit
-            && let Some(dof) = self.factors.factorise(tree)
-        {
-            return Err(no_inertia(dof));
-        }
-        if in_metric {
-            let start = &mut self.dynamics.qacc_smooth;
-            start.copy_from_slice(&self.force);
-            self.factors.solve(tree, start);
-        }
-        self.qacc.copy_from_slice(&self.dynamics.qacc_smooth);
         self.qfrc_constraint.fill(0.0);
         self.solved = None;
-        if self.stage.has_rows() {
+        if acceleration || rows || !self.implicit {
+            if let Some(dof) = self.dynamics.accelerate(tree) {
+                return Err(no_inertia(dof));
+            }
+            self.qacc.copy_from_slice(&self.dynamics.qacc_smooth);
+        }
+        if rows {
             self.solve(tree, warm)?;
         }
-        self.step_acceleration.copy_from_slice(&self.qacc);
-        if discrete {
-            self.turn(tree, at.qvel)?;
-            self.qacc.copy_from_slice(&self.step_acceleration);
-            return Ok(());
-        }
-        if self.implicit || !self.turning.is_empty() {
-            for i in 0..tree.nv {
-                self.force[i] = self.dynamics.qfrc_smooth[i] + self.qfrc_constraint[i];
-            }
+        for i in 0..tree.nv {
+            self.force[i] = self.dynamics.qfrc_smooth[i] + self.qfrc_constraint[i];
         }
         if self.implicit {
+            let Self { dynamics: d, metric, scratch, force, .. } = self;
+            if discrete {
+                let zeros = &scratch.zeros;
+                metric.subtract(tree, &d.tendons, &d.actuation, zeros, at.qvel, force);
+            }
             self.step_acceleration.copy_from_slice(&self.force);
             self.factors.solve(tree, &mut self.step_acceleration);
+        } else {
+            self.step_acceleration.copy_from_slice(&self.qacc);
         }
-        self.turn(tree, at.qvel)
+        self.turn(tree, at.qvel)?;
+        if discrete || !(acceleration || rows) {
+            self.qacc.copy_from_slice(&self.step_acceleration);
+        }
+        Ok(())
     }
 
     fn solve(&mut self, tree: &Tree, warm: &[f64]) -> Result<(), RigidError> {

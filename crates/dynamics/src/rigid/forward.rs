@@ -150,9 +150,15 @@ impl<S: Scalar> Dynamics<S> {
     pub fn evaluate(&mut self, tree: &Tree, layout: &Layout, c: &[S], at: At<S>) -> Option<usize> {
         self.update_position(tree, layout, c, at.qpos);
         self.update_mass(tree, layout, c);
+        self.update_forces(tree, layout, c, at, &[]);
+        self.accelerate(tree)
+    }
+
+    /// The factors of M and the acceleration without constraints, after M and all forces. Returns the
+    /// first degree of freedom whose inertia is not positive.
+    pub fn accelerate(&mut self, tree: &Tree) -> Option<usize> {
         self.factors.entries.copy_from_slice(&self.mass.entries);
         let bad = self.factors.factorise(tree);
-        self.update_forces(tree, layout, c, at, &[]);
         self.qacc_smooth.copy_from_slice(&self.qfrc_smooth);
         self.factors.solve(tree, &mut self.qacc_smooth);
         bad

@@ -113,14 +113,13 @@ impl<S: Scalar> MassMatrix<S> {
                 bad = Some(k);
             }
             let inverse = pivot.recip();
-            for t in 1..own.len() {
-                let factor = own[t] * inverse;
-                let i = tree.columns[row.start + t];
+            // Entries of this row stay undivided while rows towards the world still need them.
+            for (t, &i) in tree.columns[row.clone()].iter().enumerate().skip(1) {
+                let factor = -(own[t] * inverse);
                 let target = &mut above[tree.rows[i].clone()];
                 for (entry, value) in target.iter_mut().zip(&own[t..]) {
-                    *entry += -(factor * *value);
+                    *entry += factor * *value;
                 }
-                // Entries of this row are still needed undivided by the targets that follow.
             }
             for value in &mut own[1..] {
                 *value = *value * inverse;
@@ -134,16 +133,17 @@ impl<S: Scalar> MassMatrix<S> {
         for k in (0..tree.nv).rev() {
             let row = tree.rows[k].clone();
             let value = x[k];
-            for at in row.start + 1..row.end {
-                let i = tree.columns[at];
-                x[i] += -(self.entries[at] * value);
+            let above = row.start + 1..row.end;
+            for (&i, &entry) in tree.columns[above.clone()].iter().zip(&self.entries[above]) {
+                x[i] += -(entry * value);
             }
         }
         for k in 0..tree.nv {
             let row = tree.rows[k].clone();
             let mut value = x[k] / self.entries[row.start];
-            for at in row.start + 1..row.end {
-                value += -(self.entries[at] * x[tree.columns[at]]);
+            let above = row.start + 1..row.end;
+            for (&i, &entry) in tree.columns[above.clone()].iter().zip(&self.entries[above]) {
+                value += -(entry * x[i]);
             }
             x[k] = value;
         }

@@ -11,13 +11,30 @@ use super::tree::{JointKind, Tree};
 #[inline(always)]
 pub(crate) fn vec3<S: Scalar>(c: &[S], block: Block, i: usize) -> Vec3<S> {
     let at = block.at(i);
-    Vec3::new(c[at], c[at + 1], c[at + 2])
+    let v = &c[at..at + 3];
+    Vec3::new(v[0], v[1], v[2])
 }
 
 /// Quaternion at a place of an array.
 #[inline(always)]
 pub(crate) fn quat_at<S: Scalar>(c: &[S], at: usize) -> Quat<S> {
-    Quat::new(c[at], c[at + 1], c[at + 2], c[at + 3])
+    let q = &c[at..at + 4];
+    Quat::new(q[0], q[1], q[2], q[3])
+}
+
+/// The rotation matrix of a unit quaternion, by its products.
+#[inline(always)]
+fn matrix<S: Scalar>(q: Quat<S>) -> Mat3<S> {
+    let one = S::one();
+    let (x2, y2, z2) = (q.v.x + q.v.x, q.v.y + q.v.y, q.v.z + q.v.z);
+    let (wx, wy, wz) = (q.w * x2, q.w * y2, q.w * z2);
+    let (xx, xy, xz) = (q.v.x * x2, q.v.x * y2, q.v.x * z2);
+    let (yy, yz, zz) = (q.v.y * y2, q.v.y * z2, q.v.z * z2);
+    Mat3::from_columns(
+        Vec3::new(one - yy - zz, xy + wz, xz - wy),
+        Vec3::new(xy - wz, one - xx - zz, yz + wx),
+        Vec3::new(xz + wy, yz - wx, one - xx - yy),
+    )
 }
 
 /// Position and orientation of a frame in world axes.
@@ -77,6 +94,8 @@ impl<S: Scalar> Kinematics<S> {
             let mut position =
                 self.xpos[parent] + self.xmat[parent].apply(vec3(c, layout.body_pos, b));
             let mut orientation = self.xquat[parent].product(quat_at(c, layout.body_quat.at(b)));
+            // The last rotation's anchor, which the frame has yet to be put to.
+            let mut held = None;
             for j in body.joints.clone() {
                 let joint = &tree.joints[j];
                 let q = joint.qpos;
@@ -88,7 +107,10 @@ impl<S: Scalar> Kinematics<S> {
                     self.xaxis[j] = Vec3::splat([0.0, 0.0, 1.0]);
                     continue;
                 }
-                let before = orientation.to_matrix();
+                let before = matrix(orientation);
+                if let Some((anchor, local)) = held.take() {
+                    position = anchor - before.apply(local);
+                }
                 let axis = vec3(c, layout.jnt_axis, j);
                 self.before[j] = before;
                 self.xaxis[j] = before.apply(axis);
@@ -105,14 +127,17 @@ impl<S: Scalar> Kinematics<S> {
                     quat_at(qpos, q).normalize()
                 };
                 orientation = orientation.product(turn);
-                position = self.xanchor[j] - orientation.rotate(local);
+                held = Some((self.xanchor[j], local));
             }
             let orientation = orientation.normalize();
-            let matrix = orientation.to_matrix();
+            let turned = matrix(orientation);
+            if let Some((anchor, local)) = held {
+                position = anchor - turned.apply(local);
+            }
             self.xpos[b] = position;
             self.xquat[b] = orientation;
-            self.xmat[b] = matrix;
-            self.xipos[b] = position + matrix.apply(vec3(c, layout.body_ipos, b));
+            self.xmat[b] = turned;
+            self.xipos[b] = position + turned.apply(vec3(c, layout.body_ipos, b));
             let root = body.root;
             self.origin[b] = self.xpos[root];
             self.update_subspace(tree, b);

@@ -1,7 +1,7 @@
 //! Adjoints of actuators: of their forces, activations and transmissions.
 
 use costate_num::spatial::Force;
-use costate_num::{DualN, Vec3};
+use costate_num::{DualN, Scalar, Vec3};
 
 use super::actuation::{Actuation, Drive, SHORTEST, effort, gear};
 use super::adjoint::{Adjoint, Place};
@@ -81,7 +81,7 @@ impl Place<'_> {
         let act = drive.activation;
         let tau_at = layout.actuator_dynprm.at(i);
         let tau = c[tau_at].max(SHORTEST);
-        let decay = (-h / tau).exp();
+        let decay = Scalar::exp(-h / tau);
         let unclamped = match actuator.dynamics {
             DynamicsKind::Integrator => act + control * h,
             DynamicsKind::Filter => act + (control - act) / tau * h,

@@ -390,7 +390,7 @@ impl Mechanism {
         push: &mut PushWorkspace,
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&self.tree, &self.layout);
-        ws.evaluation.update(tree, layout, c, at, warm)?;
+        ws.evaluation.update_for(tree, layout, c, at, warm, false)?;
         if ws.later.is_some() {
             self.stages(c, at, ws)?;
         }

@@ -16,7 +16,7 @@ fn coefficients(squared: f64) -> (f64, f64) {
         return (first, second);
     }
     let angle = squared.sqrt();
-    let (sine, cosine) = angle.sin_cos();
+    let (sine, cosine) = Scalar::sin_cos(angle);
     ((1.0 - cosine) / squared, (angle - sine) / (squared * angle))
 }
 

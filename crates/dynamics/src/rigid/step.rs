@@ -93,7 +93,7 @@ impl Mechanism {
         next.qpos.resize(tree.nq, 0.0);
         next.qvel.resize(tree.nv, 0.0);
         next.act.resize(tree.na, 0.0);
-        ws.evaluation.update(tree, layout, c, at, warm)?;
+        ws.evaluation.update_for(tree, layout, c, at, warm, false)?;
         if ws.later.is_some() {
             self.runge_kutta(c, at, next, ws)?;
         } else {
@@ -139,7 +139,7 @@ impl Mechanism {
         ws: &mut RigidWorkspace,
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&self.tree, &self.layout);
-        ws.evaluation.update(tree, layout, c, at, warm)?;
+        ws.evaluation.update_for(tree, layout, c, at, warm, false)?;
         if ws.later.is_some() {
             return self.runge_kutta_pullback(c, at, bar, ws);
         }

@@ -288,7 +288,7 @@ fn constants_of_joint(
     let by_axis = if joint.kind == JointKind::Slide {
         turn.apply_transposed(g.force + after.force * q)
     } else {
-        let (sine, cosine) = q.sin_cos();
+        let (sine, cosine) = costate_num::Scalar::sin_cos(q);
         let rotated = Quat::from_rotation_vector(local * q).to_matrix();
         let matrix: Mat3<f64> = turn.matmul(rotated);
         let at_anchor = after.force + axis.cross(g.force);
