@@ -44,6 +44,9 @@ pub(crate) struct Checkpoint {
     /// How many of the growing horizons have been worked off, and where they led.
     pub horizon: usize,
     pub approached: Option<Vec<f64>>,
+    /// Whether a better minimum has been looked for.
+    #[serde(default)]
+    pub escaped: bool,
     /// Pass over the noise levels.
     pub pass: usize,
     pub noise: Noise,
@@ -68,6 +71,7 @@ impl Checkpoint {
             turning_points: Vec::new(),
             horizon: 0,
             approached: None,
+            escaped: false,
             pass: 0,
             noise: Noise::initial(problem),
             running: None,

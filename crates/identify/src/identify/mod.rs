@@ -1,7 +1,9 @@
 //! From an experiment to its result.
 
 mod checkpoint;
+mod escape;
 mod evaluate;
+mod horizons;
 mod reasons;
 mod report;
 mod search;

@@ -331,7 +331,7 @@ impl Notes {
         if !found.noise.is_estimated()
             && let Some(reduced) = goodness.chi2_reduced
             && goodness.degrees_of_freedom >= 10
-            && !(0.3..3.0).contains(&reduced)
+            && (reduced < 0.3 || is_too_large(reduced, goodness.degrees_of_freedom))
         {
             let ratio = reduced.sqrt();
             self.add(if reduced > 1.0 {
@@ -377,4 +377,9 @@ impl Notes {
             }
         }
     }
+}
+
+/// Whether a reduced χ² is far beyond chance, and by more than what a σ is usually wrong by.
+fn is_too_large(reduced: f64, degrees_of_freedom: i64) -> bool {
+    reduced > 1.5 && reduced > 1.0 + 6.0 * (2.0 / degrees_of_freedom.max(1) as f64).sqrt()
 }

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::checkpoint::{Checkpoint, Ended, Running};
+use super::escape::escape;
+use super::horizons::approach;
 use super::sigma::Noise;
 use super::visible::start_failed;
 use super::{IdentifyOptions, Progress, starts};
@@ -95,6 +97,10 @@ pub(super) fn search(
         if one.status == Status::Interrupted {
             return Ok(one.into_found(checkpoint));
         }
+        let one = escape(problem, &runner, &mut checkpoint, one)?;
+        if one.status == Status::Interrupted {
+            return Ok(one.into_found(checkpoint));
+        }
         let residuals: Vec<&[f64]> = one.blocks.iter().map(|b| b.residuals.as_slice()).collect();
         let next = checkpoint.noise.update(problem, &residuals);
         let change = next.change(&checkpoint.noise);
@@ -113,78 +119,8 @@ pub(super) fn search(
     }
 }
 
-/// Parts of the recordings that are fitted one after the other from a start that is far off. The
-/// longer a motion, the more local minima its cost has (a phase that slipped, a contact that came
-/// another time); the minimum of a shorter part leads into the right one.
-const HORIZONS: [f64; 3] = [0.25, 0.4, 0.65];
-/// A start is far off if its mean squared whitened residual is above this where σ is given, and
-/// above [`FAR_ESTIMATED`] where the signal's rms stands for σ.
-const FAR_GIVEN: f64 = 9.0;
-const FAR_ESTIMATED: f64 = 0.1;
-/// How well a part is fitted before the next one takes over.
-const PART: (usize, f64, f64) = (12, 1e-4, 1e-4);
-
-/// Fits growing parts of the recordings from a start that is far off, and keeps in the checkpoint
-/// where that led if it explains all samples better than the start. Returns where an interrupt
-/// came.
-fn approach(
-    problem: &Problem,
-    runner: &Runner,
-    checkpoint: &mut Checkpoint,
-) -> Result<Option<One>, IdentifyError> {
-    let plain = problem.method.kind == MethodKind::Lm && problem.method.multi_start.is_none();
-    if !plain || checkpoint.pass > 0 || checkpoint.horizon > HORIZONS.len() {
-        return Ok(None);
-    }
-    let start = problem.start();
-    let fit = runner.fit(&checkpoint.noise);
-    let cost = |p: &[f64]| -> f64 {
-        let parts = fit.residuals(p);
-        parts.map_or(f64::INFINITY, |parts| parts.iter().map(|(r, n)| fit.loss().cost(r, *n)).sum())
-    };
-    if checkpoint.horizon == 0 && checkpoint.running.is_none() {
-        let mean = 2.0 * cost(&start) / problem.samples().max(1) as f64;
-        let far = if all_given(problem) { FAR_GIVEN } else { FAR_ESTIMATED };
-        if mean <= far || problem.unknowns.is_empty() {
-            checkpoint.horizon = HORIZONS.len() + 1;
-            return Ok(None);
-        }
-    }
-    while checkpoint.horizon < HORIZONS.len() {
-        if let Some(mut part) = problem.until(HORIZONS[checkpoint.horizon])? {
-            (part.method.max_iterations, part.method.cost_tolerance, part.method.step_tolerance) =
-                PART;
-            let partial = Runner { problem: &part, ..runner.again() };
-            let from = checkpoint.approached.clone().unwrap_or_else(|| start.clone());
-            match partial.minimise(checkpoint, None, || from) {
-                Ok(one) if one.status == Status::Interrupted => {
-                    // What is reported are all samples; the interrupt has had its effect.
-                    let fit = FitProblem::new(problem, checkpoint.noise.per_sample(problem), None);
-                    let blocks = fit.linearise(&one.p).map_err(start_failed)?;
-                    let cost = blocks.iter().map(|b| fit.loss().cost(&b.residuals, b.priors)).sum();
-                    return Ok(Some(One { blocks, cost, ..one }));
-                }
-                Ok(one) => checkpoint.approached = Some(one.p),
-                // A part that cannot be fitted leads nowhere.
-                Err(IdentifyError::Invalid { .. }) => {}
-                Err(e) => return Err(e),
-            }
-        }
-        checkpoint.running = None;
-        checkpoint.horizon += 1;
-        runner.save(checkpoint)?;
-    }
-    if checkpoint.horizon == HORIZONS.len() {
-        if checkpoint.approached.as_ref().is_some_and(|p| cost(p) >= cost(&start)) {
-            checkpoint.approached = None;
-        }
-        checkpoint.horizon += 1;
-    }
-    Ok(None)
-}
-
 /// Whether every fitted sample has a given σ.
-fn all_given(problem: &Problem) -> bool {
+pub(super) fn all_given(problem: &Problem) -> bool {
     let given = |s: &Sigma| matches!(s, Sigma::Given(_));
     problem.fitted.iter().all(|&r| problem.recordings[r].sigma.iter().all(given))
 }
@@ -210,16 +146,21 @@ fn scale_only(problem: &Problem) -> bool {
 
 /// The end of one minimisation.
 pub(super) struct One {
-    p: Vec<f64>,
-    status: Status,
-    cost: f64,
-    blocks: Vec<Block>,
-    at_bound: Vec<bool>,
-    iterations: usize,
-    failed_trials: usize,
+    pub p: Vec<f64>,
+    pub status: Status,
+    pub cost: f64,
+    pub blocks: Vec<Block>,
+    pub at_bound: Vec<bool>,
+    pub iterations: usize,
+    pub failed_trials: usize,
 }
 
 impl One {
+    /// The same end, as where an interrupt came.
+    pub fn interrupted(self) -> Self {
+        Self { status: Status::Interrupted, ..self }
+    }
+
     fn into_found(self, checkpoint: Checkpoint) -> Found {
         let noise = checkpoint.noise.clone();
         let Self { p, status, cost, blocks, at_bound, iterations, failed_trials } = self;
@@ -227,23 +168,23 @@ impl One {
     }
 }
 
-struct Runner<'a> {
-    problem: &'a Problem,
-    options: &'a IdentifyOptions<'a>,
-    begin: Instant,
-    wall_before: f64,
+pub(super) struct Runner<'a> {
+    pub problem: &'a Problem,
+    pub options: &'a IdentifyOptions<'a>,
+    pub begin: Instant,
+    pub wall_before: f64,
     /// When the checkpoint was last written.
-    saved: Cell<Option<Instant>>,
+    pub saved: Cell<Option<Instant>>,
 }
 
 impl<'a> Runner<'a> {
     /// The same for another problem.
-    fn again(&self) -> Self {
+    pub fn again(&self) -> Self {
         let Self { problem, options, begin, wall_before, ref saved } = *self;
         Self { problem, options, begin, wall_before, saved: saved.clone() }
     }
 
-    fn fit(&self, noise: &Noise) -> FitProblem<'a> {
+    pub fn fit(&self, noise: &Noise) -> FitProblem<'a> {
         FitProblem::new(self.problem, noise.per_sample(self.problem), self.options.interrupt)
     }
 
@@ -254,7 +195,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn save(&self, checkpoint: &mut Checkpoint) -> Result<(), IdentifyError> {
+    pub fn save(&self, checkpoint: &mut Checkpoint) -> Result<(), IdentifyError> {
         checkpoint.wall_s = self.wall_before + self.begin.elapsed().as_secs_f64();
         self.saved.set(Some(Instant::now()));
         match self.options.run_folder {
@@ -288,7 +229,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs the method from the checkpoint's state or from a fresh one.
-    fn minimise(
+    pub fn minimise(
         &self,
         checkpoint: &mut Checkpoint,
         start: Option<usize>,
