@@ -9,6 +9,7 @@ use costate_identify::least_squares::Status;
 use costate_identify::{
     Experiment, Identification, IdentifyOptions, Progress, RESULT_FILE, identify,
 };
+use costate_model::Transform;
 
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("costate-run-{name}-{}", std::process::id()));
@@ -99,9 +100,19 @@ fn several_starts_leave_local_minima() {
     add_noise(&mut experiment, 1e-3, 2);
     let mut stiffness = spec(K, 120.0);
     stiffness.entry.bounds = Some((10.0, 300.0));
+    stiffness.entry.transform = Some(Transform::identity());
     experiment.parameters = vec![stiffness];
     let alone = run(&experiment);
     assert!((estimate(&alone, K) / STIFFNESS - 1.0).abs() > 0.1);
+    let text = alone.warnings.join("\n");
+    assert!(text.contains("larger than the given σ"), "{text}");
+
+    // A quantity with a sign is sought over decades where its noise cannot explain what is left.
+    experiment.parameters[0].entry.transform = Some(Transform::log());
+    let escaped = run(&experiment);
+    assert!((estimate(&escaped, K) / STIFFNESS - 1.0).abs() < 1e-2, "{:?}", escaped.parameters);
+    experiment.parameters[0].entry.transform = None;
+
     experiment.method.multi_start = Some(MultiStart { starts: 25, spread: 10.0, seed: 1 });
     let result = run(&experiment);
     assert!((estimate(&result, K) / STIFFNESS - 1.0).abs() < 1e-2, "{:?}", result.parameters);
