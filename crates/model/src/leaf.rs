@@ -208,12 +208,26 @@ impl Leaves {
         self.by_path.remove(old);
         self.by_path.insert(leaf.path.clone(), id);
         self.leaves[id.0 as usize] = leaf;
+        self.lay_out();
+        Ok(())
+    }
+    /// Takes a leaf out: another view of its quantity stands elsewhere. Its handle leads to a leaf without
+    /// numbers from then on, which has no path and no place among [`iter`](Self::iter).
+    pub fn retire(&mut self, id: LeafId) {
+        let leaf = &mut self.leaves[id.0 as usize];
+        self.by_path.remove(&leaf.path);
+        leaf.path.clear();
+        leaf.values.clear();
+        leaf.shape = vec![0];
+        leaf.extent = Extent::Whole;
+        self.lay_out();
+    }
+    fn lay_out(&mut self) {
         let mut offset = 0;
         for (slot, leaf) in self.offsets.iter_mut().zip(&self.leaves) {
             *slot = offset;
             offset += leaf.values.len();
         }
-        Ok(())
     }
     /// Turns a uniform field into one value per element; does nothing where it already is.
     ///
@@ -304,11 +318,12 @@ impl Leaves {
     }
     /// All leaves with their handles, in order.
     pub fn iter(&self) -> impl Iterator<Item = (LeafId, &Leaf)> {
-        self.leaves.iter().enumerate().map(|(i, leaf)| (LeafId(i as u32), leaf))
+        let all = self.leaves.iter().enumerate().map(|(i, leaf)| (LeafId(i as u32), leaf));
+        all.filter(|(_, leaf)| !leaf.path.is_empty())
     }
     /// Number of leaves.
     pub fn len(&self) -> usize {
-        self.leaves.len()
+        self.by_path.len()
     }
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {

@@ -47,6 +47,8 @@ impl Model {
     ) -> Result<Self, ModelError> {
         let mut model = self.clone();
         let mut chosen: Vec<(&str, Choice)> = Vec::new();
+        let paths: Vec<&str> = paths.into_iter().collect();
+        model.choose_inertials(&paths)?;
         for path in paths {
             let Some((body, name)) = split(path) else { continue };
             let (Some(choice), Some((index, _))) = (choice(name), self.soft_body(body)) else {

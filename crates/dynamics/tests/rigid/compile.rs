@@ -249,3 +249,49 @@ fn adjoints_of_constants_agree_with_tangents() {
         }
     }
 }
+
+/// Views of inertias leave all constants what they are, and their derivatives agree.
+#[test]
+fn views_of_inertias_give_the_same_constants() {
+    let zoo = model(&load("compile_zoo"));
+    let expected = Derivation::new(&zoo).and_then(|d| d.derive(&zoo.theta())).expect("compiles");
+    for views in [
+        &["body.multi.mass"][..],
+        &["body.multi.scaledmass", "body.diag_quat.scaledmass", "body.fullinertia.scaledmass"],
+        &["body.multi.fullinertia", "body.diag_quat.fullinertia", "body.capsule.ipos"],
+        &["body.multi.pseudoinertia", "body.diag_quat.pseudoinertia", "body.box.pseudoinertia"],
+        &["body.diag_quat.scaledmass", "body.diag_quat.fullinertia", "body.diag_quat.ipos"],
+    ] {
+        let viewed = zoo.with_views(views.iter().copied()).unwrap_or_else(|e| panic!("{e}"));
+        for view in views {
+            assert!(viewed.get(view).is_ok(), "{view}");
+        }
+        let theta = start(&viewed);
+        let derivation = Derivation::new(&viewed).expect("compiles");
+        let c = derivation.derive(&viewed.theta()).expect("compiles");
+        for (name, block) in derivation.layout.blocks() {
+            for i in (0..block.count).filter(|_| name != "body_iquat") {
+                let (got, wanted) = (&c[block.entry(i)], &expected[block.entry(i)]);
+                let size = wanted.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+                for (g, w) in got.iter().zip(wanted) {
+                    assert!((g - w).abs() <= 1e-12 * size, "{views:?}: {name}[{i}]: {g} {w}");
+                }
+            }
+        }
+        let along = direction(&theta, 3);
+        let c_dot = derivation.pushforward(&theta, &along).expect("compiles");
+        let c_bar: Vec<f64> = (0..c.len()).map(|i| noise(9, i) / (1.0 + c[i].abs())).collect();
+        let mut theta_bar = vec![0.0; theta.len()];
+        derivation.pullback(&theta, &c_bar, &mut theta_bar).expect("compiles");
+        let left: f64 = c_bar.iter().zip(&c_dot).map(|(a, b)| a * b).sum();
+        let right: f64 = theta_bar.iter().zip(&along).map(|(a, b)| a * b).sum();
+        assert!((left - right).abs() <= 1e-11 * left.abs().max(1.0), "{views:?}: {left} {right}");
+    }
+    for clash in [
+        ["body.multi.mass", "body.multi.scaledmass"],
+        ["body.multi.pseudoinertia", "body.multi.ipos"],
+        ["body.sphere.mass", "geom.geom0.density"],
+    ] {
+        assert!(zoo.with_views(clash).is_err(), "{clash:?}");
+    }
+}

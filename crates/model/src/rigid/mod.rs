@@ -22,8 +22,10 @@ mod joint;
 mod leaves;
 mod options;
 mod sensor;
+mod shapes;
 mod site;
 mod tendon;
+mod view;
 
 pub use actuator::{
     Actuator, ActuatorLaw, ActuatorSettings, BiasLaw, DynamicsLaw, GainLaw, LawSettings,
@@ -37,8 +39,10 @@ pub use initial::InitialState;
 pub use joint::{Joint, JointKind, JointSettings};
 pub use options::{Cone, Flags, InertiaRules, Integrator, RigidOptions};
 pub use sensor::{FrameObject, Sensor, SensorKind};
+pub use shapes::{extent, principal};
 pub use site::{Site, SiteSettings};
 pub use tendon::{Tendon, TendonPath, TendonPathSettings, TendonSettings, Wrap, WrapSettings};
+pub use view::MassProperties;
 
 /// An articulated system. Indices between elements are places in these lists.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -12,7 +12,6 @@ mod inertia;
 mod op;
 mod plan;
 mod reference_pose;
-mod shapes;
 mod structure;
 
 use costate_model::{Model, ModelError};

@@ -1,9 +1,7 @@
 //! The steps of the derivation that are small functions: a list made once from the structure.
 
-use costate_model::rigid::Form;
+use costate_model::rigid::{Form, extent, principal};
 use costate_num::{DualN, Mat3, Quat, Scalar, SymMat3, Vec3};
-
-use super::shapes::{extent, principal};
 
 /// Directions that one evaluation with dual numbers carries.
 const LANES: usize = 4;

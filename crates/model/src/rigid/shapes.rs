@@ -2,8 +2,9 @@
 
 use std::f64::consts::PI;
 
-use costate_model::rigid::Form;
 use costate_num::{Scalar, Vec3};
+
+use super::Form;
 
 /// Exponent of Thomsen's approximation to the area of an ellipsoid, as MuJoCo has it.
 const THOMSEN: f64 = 1.6075;
@@ -13,7 +14,7 @@ const THOMSEN: f64 = 1.6075;
 const LAYER: f64 = 1e-6;
 
 /// Volume, m³, or area, m², of a shape of the given size; not for planes and meshes, which are zero.
-pub(super) fn extent<S: Scalar>(form: Form, shell: bool, [a, b, c]: [S; 3]) -> S {
+pub fn extent<S: Scalar>(form: Form, shell: bool, [a, b, c]: [S; 3]) -> S {
     let n = S::splat;
     match (form, shell) {
         (Form::Sphere, false) => a * a * a * n(4.0 * PI / 3.0),
@@ -35,7 +36,7 @@ pub(super) fn extent<S: Scalar>(form: Form, shell: bool, [a, b, c]: [S; 3]) -> S
 }
 
 /// Principal inertias per mass about the centre, m², of a shape of the given size.
-pub(super) fn principal<S: Scalar>(form: Form, shell: bool, [a, b, c]: [S; 3]) -> Vec3<S> {
+pub fn principal<S: Scalar>(form: Form, shell: bool, [a, b, c]: [S; 3]) -> Vec3<S> {
     let n = S::splat;
     let round = |across: S, along: S| Vec3::new(across, across, along);
     match (form, shell) {
