@@ -14,6 +14,7 @@ mod memory;
 mod onset;
 mod oscillator;
 mod page;
+mod pendulums;
 mod recording;
 mod simulated;
 mod soft_cube;
@@ -39,6 +40,7 @@ const GROUPS: &[Entry] = &[
     ("beam", beam::run),
     ("bouncing-grid", bouncing_grid::run),
     ("soft-cube", soft_cube::run),
+    ("pendulums", pendulums::run),
 ];
 
 /// The repository's root.

@@ -22,7 +22,7 @@ pub use identify::{
     Gradient, IdentifyOptions, Progress, RESULT_FILE, estimates, evaluate, fitted_model, gradient,
     identify,
 };
-pub use problem::{BoundRecording, CostGradient, FitProblem, Link, Problem, Unknown};
+pub use problem::{BoundRecording, CostGradient, FitProblem, Link, Own, Problem, Unknown};
 pub use result::{
     Correlation, Goodness, Identification, Iteration, NotIdentifiable, Numbers, Parameter,
     RESULT_SCHEMA, Role, SignalFit, WeakDirection,

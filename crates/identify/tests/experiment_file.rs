@@ -113,6 +113,23 @@ fn an_experiment_file_says_what_it_means() {
 }
 
 #[test]
+fn a_start_may_be_written_in_the_recording() {
+    let folder = folder("first-row");
+    let text =
+        EXPERIMENT.replace("start = 30,", "per_recording = true, start = { column = \"fz\" },");
+    let text = text.replace("split_by", "range = [0.01, 1.0]\nsplit_by");
+    let text = text.replace("bounds = [1, 1e4]", "bounds = [0.01, 1e4]");
+    let e = read(&folder, &text).unwrap();
+    // The first row that counts is the one at 10 ms.
+    assert_eq!(e.recordings[0].first_row["fz"], 0.1);
+    let problem = costate_identify::Problem::new(&e).unwrap();
+    let stiffness = problem.unknowns.iter().position(|u| u.name.contains("stiffness")).unwrap();
+    let value = problem.unknowns[stiffness].transform.value(problem.start()[stiffness]);
+    assert!((value - 0.1).abs() < 1e-12, "{value}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn every_fault_has_its_place() {
     let folder = folder("faults");
     // What is replaced, by what, the line of the fault, and words of the message.
@@ -153,6 +170,21 @@ fn every_fault_has_its_place() {
         ("start = 30", "start = -30", 29, &["-30"]),
         ("start = 30", "start = 3e9", 29, &["3000000000"]),
         ("start = 30", "components = []", 29, &["empty"]),
+        ("start = 30", "start = { column = \"z\" }", 29, &["per_recording"]),
+        ("start = 30", "start = { colum = \"z\" }", 29, &["column"]),
+        (
+            "start = 30",
+            "per_recording = true, start = { column = \"y\" }",
+            29,
+            &["no column `y`", "segment"],
+        ),
+        (
+            "start = 30",
+            "per_recording = true, start = { column = \"z\", unit = \"m\" }",
+            29,
+            &["N/m"],
+        ),
+        ("start = 30", "per_recording = \"each\", start = 30", 29, &["all"]),
         ("\"soft.a.point_mass.bob.mass\"", "\"soft.a.springs.stiffness\"", 29, &["left to find"]),
         ("-0.01, 0.01]", "-0.01, 1e9]", 17, &["the unit of its times"]),
         ("name = \"bob\"", "name = \"../bob\"", 3, &["without slashes"]),

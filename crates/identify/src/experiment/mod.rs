@@ -8,6 +8,7 @@ pub use method::{Derivatives, Method, MethodKind, MultiStart, Unidentifiable};
 pub use read::{EXPERIMENT_VERSION, Tables};
 pub use units::Unit;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use costate_dynamics::observe::{Frame, Signal};
@@ -134,8 +135,19 @@ pub struct Recording {
     pub offset: f64,
     /// Measured signals.
     pub data: Vec<SignalData>,
+    /// The first row that counts: every column of the table with its value there, as written.
+    pub first_row: BTreeMap<String, f64>,
     /// Where it was written.
     pub place: Place,
+}
+
+/// A start that is read from the first row of a recording that counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstRow {
+    /// Columns of the recording's table, one for each number.
+    pub columns: Vec<String>,
+    /// Their unit; that of the leaf where none is given.
+    pub unit: Option<Unit>,
 }
 
 /// An unknown leaf of an experiment.
@@ -147,6 +159,11 @@ pub struct ParameterSpec {
     pub entry: Entry,
     /// Whether each fitted recording has its own value.
     pub per_recording: bool,
+    /// Whether each recording kept for validation has its own value too, found after the fit with
+    /// everything else held.
+    pub in_validation: bool,
+    /// Where each recording's own value starts, where that is written in the recording.
+    pub first: Option<FirstRow>,
     /// Where it was written.
     pub place: Place,
 }
@@ -154,7 +171,8 @@ pub struct ParameterSpec {
 impl ParameterSpec {
     /// A leaf that all recordings share.
     pub fn new(entry: Entry) -> Self {
-        Self { entry, per_recording: false, place: Place::default() }
+        let place = Place::default();
+        Self { entry, per_recording: false, in_validation: false, first: None, place }
     }
 }
 

@@ -8,6 +8,7 @@ use costate_dynamics::DynamicsError;
 use costate_model::Model;
 use serde::{Deserialize, Serialize};
 
+use super::refit::{Refit, refits};
 use super::sigma::Noise;
 use super::visible::start_failed;
 use crate::error::IdentifyError;
@@ -98,32 +99,43 @@ pub fn evaluate(
         }
     }
     let mut failures = Vec::new();
-    let fits = signal_fits(&problem, &p, &noise, interrupt, &mut failures)?;
+    let own = refits(&problem, &p, &noise, interrupt, &mut failures)?;
+    let fits = signal_fits(&problem, &p, &own, &noise, interrupt, &mut failures)?;
     match failures.into_iter().next() {
-        Some((_, error)) => Err(error.into()),
+        Some((_, error)) => Err(error),
         None => Ok(fits),
     }
 }
 
 /// Every signal of every recording, measured against predicted at p and at the start; recordings
-/// that cannot be predicted go to `failures`.
+/// that cannot be predicted go to `failures`. `own` holds what those kept for validation have of
+/// their own.
 pub(super) fn signal_fits(
     problem: &Problem,
     p: &[f64],
+    own: &BTreeMap<usize, Refit>,
     noise: &Noise,
     interrupt: Option<&AtomicBool>,
-    failures: &mut Vec<(String, DynamicsError)>,
+    failures: &mut Vec<(String, IdentifyError)>,
 ) -> Result<Vec<SignalFit>, IdentifyError> {
     let start = problem.start();
     let mut out = Vec::new();
-    for recording in &problem.recordings {
+    for (r, recording) in problem.recordings.iter().enumerate() {
         let predict =
             |p: &[f64]| recording.predict(&problem.system, &problem.unknowns, p, interrupt, false);
-        let predicted = match predict(p) {
+        let fitted = match own.get(&r) {
+            None => predict(p),
+            Some(Refit { problem: alone, found }) => {
+                let system = &alone.system;
+                let one = &alone.recordings[0];
+                one.predict(system, &alone.unknowns, &found.p, interrupt, false)
+            }
+        };
+        let predicted = match fitted {
             Ok(y) => y,
             Err(DynamicsError::Interrupted) => return Err(IdentifyError::Interrupted),
             Err(e) => {
-                failures.push((recording.name.clone(), e));
+                failures.push((recording.name.clone(), e.into()));
                 continue;
             }
         };

@@ -5,6 +5,7 @@ mod escape;
 mod evaluate;
 mod horizons;
 mod reasons;
+mod refit;
 mod report;
 mod search;
 mod sigma;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use nalgebra::DMatrix;
 
 use super::evaluate::signal_fits;
+use super::refit::{Refit, refits};
 use super::search::Found;
 use super::{starts, warnings};
 use crate::error::IdentifyError;
@@ -35,7 +36,8 @@ pub(super) fn report(
     // What is left is short; an interrupt of the search must not spoil the report.
     let interrupt = interrupt.filter(|_| *status != Status::Interrupted);
     let mut failures = Vec::new();
-    let signals = signal_fits(problem, p, &found.noise, interrupt, &mut failures)?;
+    let own = refits(problem, p, &found.noise, interrupt, &mut failures)?;
+    let signals = signal_fits(problem, p, &own, &found.noise, interrupt, &mut failures)?;
     notes.0.extend(
         failures.iter().map(|(name, e)| format!("recording {name} cannot be predicted: {e}")),
     );
@@ -61,7 +63,13 @@ pub(super) fn report(
         notes.add("there is nothing to find: no parameters are selected");
     }
     notes.fit(&goodness, &signals, &found);
-    let parameters = parameters(unknowns, p, at_bound, &uncertainty);
+    let mut parameters = parameters(unknowns, p, at_bound, &uncertainty);
+    for Refit { problem: alone, found } in own.values() {
+        let uncertainty =
+            self::uncertainty(alone, &found.blocks, &found.at_bound, found, &mut Notes::default());
+        let own = self::parameters(&alone.unknowns, &found.p, &found.at_bound, &uncertainty);
+        parameters.extend(own);
+    }
     notes.parameters(&parameters);
     Ok(Identification {
         schema: RESULT_SCHEMA.into(),

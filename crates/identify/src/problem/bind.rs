@@ -9,8 +9,8 @@ use costate_model::{Model, ModelError};
 
 use super::bind_recording::bind_recording;
 use super::links::Binder;
-use super::recording::BoundRecording;
-use super::unknown::Unknown;
+use super::recording::{BoundRecording, Own};
+use super::unknown::{Link, Unknown};
 use super::wanted::{resolve, with_views};
 use crate::error::IdentifyError;
 use crate::experiment::{Experiment, Method, Sigma};
@@ -77,7 +77,10 @@ impl Problem {
         for (i, one) in wanted.iter().enumerate() {
             binder.bind(one, &wanted[..], i, &model, &recordings, &leaves)?;
         }
-        let Binder { shared, local, links, .. } = binder;
+        let Binder { shared, mut local, mut links, .. } = binder;
+        for (r, recording) in recordings.iter_mut().enumerate().filter(|(_, r)| r.validation) {
+            recording.own = take_own(recording, &mut local[r], &mut links[r]);
+        }
         let mut structure = Structure {
             shared: shared.len(),
             local: fitted.iter().map(|&r| local[r].len()).collect(),
@@ -117,6 +120,29 @@ impl Problem {
             left_out: experiment.left_out.clone(),
             signals,
         })
+    }
+
+    /// The problem of recording `r`, kept for validation, alone: its own unknowns, everything else
+    /// as `p` says; `None` where it has none of its own.
+    ///
+    /// # Errors
+    /// None that the whole problem does not have.
+    pub(crate) fn alone(&self, r: usize, p: &[f64]) -> Result<Option<Self>, IdentifyError> {
+        let recording = &self.recordings[r];
+        let Some(own) = &recording.own else { return Ok(None) };
+        let unknowns = own.unknowns.iter().map(|u| Unknown { recording: Some(0), ..u.clone() });
+        Ok(Some(Self {
+            name: self.name.clone(),
+            system: self.system.clone(),
+            unknowns: unknowns.collect(),
+            recordings: vec![recording.alone(&self.system, own, &self.unknowns, p)?],
+            fitted: vec![0],
+            structure: Structure { shared: 0, local: vec![own.unknowns.len(), 0] },
+            method: self.method.clone(),
+            materials: self.materials.clone(),
+            left_out: self.left_out.clone(),
+            signals: self.signals.clone(),
+        }))
     }
 
     /// The start, in p.
@@ -188,4 +214,25 @@ impl Problem {
         }
         self.system.model().with_theta(&theta)
     }
+}
+
+/// Takes the unknowns of a recording kept for validation away from those of the fit, and leaves
+/// their starts in its parameters.
+fn take_own(
+    recording: &mut BoundRecording,
+    unknowns: &mut Vec<Unknown>,
+    links: &mut Vec<(bool, Link)>,
+) -> Option<Own> {
+    let own = Own {
+        unknowns: std::mem::take(unknowns),
+        links: links.iter().filter(|(own, _)| *own).map(|(_, link)| link.clone()).collect(),
+    };
+    links.retain(|(own, _)| !own);
+    for link in &own.links {
+        let unknown = &own.unknowns[link.unknown];
+        let value = unknown.transform.value(unknown.start);
+        link.theta.iter().for_each(|&i| recording.theta[i] = value);
+        link.observer.iter().for_each(|&i| recording.observer_base[i] = value);
+    }
+    (!own.unknowns.is_empty()).then_some(own)
 }

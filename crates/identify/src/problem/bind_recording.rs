@@ -55,6 +55,7 @@ pub(super) fn bind_recording(
         set: SignalSet::default(),
         observer_base: Vec::new(),
         links: Vec::new(),
+        own: None,
         measured: Vec::new(),
         times: Vec::new(),
         signal_of: Vec::new(),

@@ -8,7 +8,7 @@ use super::recording::BoundRecording;
 use super::unknown::{Link, Unknown};
 use super::wanted::{OFFSET, Scope, Wanted, model_path};
 use crate::error::IdentifyError;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FirstRow, Recording};
 
 /// Links the entries of p to what they move.
 pub(super) struct Binder<'a> {
@@ -39,7 +39,7 @@ impl Binder<'_> {
         for r in 0..count {
             let own = match one.scope {
                 Scope::Shared => false,
-                Scope::Each if recordings[r].validation => continue,
+                Scope::Each if recordings[r].validation && !one.spec.in_validation => continue,
                 Scope::Each => true,
                 Scope::One(only) if only != r => continue,
                 Scope::One(_) => true,
@@ -51,7 +51,7 @@ impl Binder<'_> {
                     && other.scope.rank() > one.scope.rank()
                     && match other.scope {
                         Scope::One(only) => only == r,
-                        _ => !recordings[r].validation,
+                        _ => !recordings[r].validation || other.spec.in_validation,
                     }
             });
             let overridden = !own
@@ -76,7 +76,13 @@ impl Binder<'_> {
                 (false, false) => model.leaves.clone(),
             };
             seen = true;
-            let selection = Selection { entries: vec![one.entry.clone()] };
+            let mut entry = one.entry.clone();
+            if let Some(from) = &one.spec.first {
+                let unit = tree.find(&entry.path).map(|id| tree.get(id).unit).unwrap_or_default();
+                let recording = &self.experiment.recordings[r];
+                entry.start = Some(read_first_row(one, from, own, unit, recording)?);
+            }
+            let selection = Selection { entries: vec![entry] };
             let binding = selection.bind_leaves(&mut tree).map_err(fail)?;
             for found in binding.unknowns {
                 bound = true;
@@ -138,4 +144,42 @@ impl Binder<'_> {
         }
         Ok(())
     }
+}
+
+/// The start of a recording's own value in its first row.
+fn read_first_row(
+    one: &Wanted,
+    from: &FirstRow,
+    own: bool,
+    unit: &str,
+    recording: &Recording,
+) -> Result<Vec<f64>, IdentifyError> {
+    let fail = |message: String| one.spec.place.error(&one.spec.entry.path, message);
+    if !own {
+        return Err(fail(
+            "every recording has a first row of its own: say per_recording = true, or name one \
+             recording"
+                .into(),
+        ));
+    }
+    if let Some(given) = from.unit.filter(|u| !u.fits(unit)) {
+        return Err(fail(format!("`{}` is no unit of what is measured in {unit}", given.name)));
+    }
+    let factor = from.unit.map_or(1.0, |u| u.factor);
+    let value = |column: &String| match recording.first_row.get(column) {
+        Some(x) if x.is_finite() => Ok(x * factor),
+        Some(_) => Err(fail(format!(
+            "the first row of recording `{}` has no value of `{column}`",
+            recording.name
+        ))),
+        None => {
+            let known: Vec<&str> = recording.first_row.keys().map(String::as_str).collect();
+            Err(fail(format!(
+                "recording `{}` has no column `{column}`; known: {}",
+                recording.name,
+                if known.is_empty() { "none".into() } else { known.join(", ") }
+            )))
+        }
+    };
+    from.columns.iter().map(value).collect()
 }

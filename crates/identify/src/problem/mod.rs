@@ -11,7 +11,7 @@ mod wanted;
 
 pub use bind::Problem;
 pub use fit::{CostGradient, FitProblem};
-pub use recording::BoundRecording;
+pub use recording::{BoundRecording, Own};
 pub use unknown::{Link, Unknown};
 
 pub(crate) use monitor::contact_report;

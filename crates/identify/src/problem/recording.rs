@@ -30,6 +30,8 @@ pub struct BoundRecording {
     pub observer_base: Vec<f64>,
     /// What the unknowns set here.
     pub links: Vec<Link>,
+    /// What a recording kept for validation has of its own; it is found after the fit.
+    pub own: Option<Own>,
     /// Measured value per sample.
     pub measured: Vec<f64>,
     /// Time per sample, by the recording's clock, s.
@@ -42,6 +44,15 @@ pub struct BoundRecording {
     pub series: Vec<Range<usize>>,
     /// Names of the bodies that its signals observe.
     pub bodies: Vec<String>,
+}
+
+/// Unknowns of a recording kept for validation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Own {
+    /// The unknowns.
+    pub unknowns: Vec<Unknown>,
+    /// What they set, by their indices here.
+    pub links: Vec<Link>,
 }
 
 /// Times and norms of every column's position tangent.
@@ -254,6 +265,7 @@ impl BoundRecording {
             set,
             observer_base: self.observer_base.clone(),
             links: self.links.clone(),
+            own: self.own.clone(),
             measured: kept.iter().map(|&i| self.measured[i]).collect(),
             times: kept.iter().map(|&i| self.times[i]).collect(),
             signal_of: kept.iter().map(|&i| self.signal_of[i]).collect(),
@@ -261,6 +273,37 @@ impl BoundRecording {
             series,
             bodies: self.bodies.clone(),
         }))
+    }
+
+    /// The same with nothing unknown but what it has of its own, the rest being what `p` says.
+    ///
+    /// # Errors
+    /// None that the recording did not have when it was compiled.
+    pub(crate) fn alone(
+        &self,
+        system: &System,
+        own: &Own,
+        unknowns: &[Unknown],
+        p: &[f64],
+    ) -> Result<Self, DynamicsError> {
+        let (theta, observer_base) = self.parameters(unknowns, p);
+        Ok(Self {
+            name: self.name.clone(),
+            validation: false,
+            theta,
+            inputs: self.inputs.clone(),
+            observer: SignalObserver::new(system, &self.set)?,
+            set: self.set.clone(),
+            observer_base,
+            links: own.links.clone(),
+            own: None,
+            measured: self.measured.clone(),
+            times: self.times.clone(),
+            signal_of: self.signal_of.clone(),
+            sigma: self.sigma.clone(),
+            series: self.series.clone(),
+            bodies: self.bodies.clone(),
+        })
     }
 
     /// Whether any of its signals observes a body.

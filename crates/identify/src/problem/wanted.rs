@@ -82,7 +82,8 @@ pub(super) fn resolve(experiment: &Experiment) -> Result<Vec<Wanted<'_>>, Identi
             };
             if recording.validation {
                 return Err(fail(format!(
-                    "recording `{}` is kept for validation and is never fitted",
+                    "recording `{}` is kept for validation and is never fitted; per_recording = \"all\" \
+                     of a parameter that each recording has gives it a value of its own",
                     recording.name
                 )));
             }

@@ -235,6 +235,43 @@ fn recordings_with_their_own_unknowns_and_validation() {
 }
 
 #[test]
+fn validation_recordings_find_what_is_their_own() {
+    let masses = [0.3, 0.5, 0.7];
+    let recordings = (0..3)
+        .map(|i| with_override(recording(&format!("m{i}"), 60, 0.02), M, &[masses[i]]))
+        .collect();
+    let mut experiment = experiment(Sigma::Auto, recordings);
+    add_noise(&mut experiment, 1e-4, 5);
+    experiment.recordings[2].validation = true;
+    let mut mass = spec(M, 0.4);
+    (mass.per_recording, mass.in_validation) = (true, true);
+    experiment.parameters = vec![spec(K, 30.0), mass];
+    let result = run(&experiment);
+    assert!(result.converged);
+    for (i, mass) in masses.iter().enumerate() {
+        let found = &result.parameters[&format!("recording.m{i}.{M}")];
+        let value = found.estimate.as_slice()[0];
+        assert!((value - mass).abs() < 0.01, "{i}: {value}");
+        assert!(found.std_error.is_some());
+    }
+    let fit = |result: &Identification| {
+        result.signals.iter().find(|s| s.recording == "m2").map(|s| s.rms).unwrap()
+    };
+    assert!(fit(&result) < 1.5e-4, "{}", fit(&result));
+    // What a validation recording has of its own moves nothing that is shared.
+    experiment.parameters[1].in_validation = false;
+    let without = run(&experiment);
+    assert_eq!(without.parameters[K], result.parameters[K]);
+    assert!(fit(&without) > 10.0 * fit(&result));
+    // Predicted again, it is found again.
+    experiment.parameters[1].in_validation = true;
+    let again = evaluate(&experiment, &result, None).unwrap();
+    for (a, b) in again.iter().zip(&result.signals) {
+        assert!((a.rms - b.rms).abs() < 1e-9);
+    }
+}
+
+#[test]
 fn first_order_methods_find_the_same() {
     let mut experiment = three();
     add_noise(&mut experiment, 1e-3, 9);

@@ -5,7 +5,7 @@ use costate_formats::{ErrorKind, Result};
 use costate_model::{Entry, Map, Prior, Spread, Transform};
 
 use super::place;
-use crate::experiment::ParameterSpec;
+use crate::experiment::{FirstRow, ParameterSpec, Unit};
 
 pub(super) fn read(path: &str, node: &Node<'_>) -> Result<ParameterSpec> {
     let s = node.section().map_err(|e| {
@@ -14,8 +14,16 @@ pub(super) fn read(path: &str, node: &Node<'_>) -> Result<ParameterSpec> {
         ))
     })?;
     let mut entry = Entry::new(path);
-    entry.start =
-        s.opt("start", |n| if n.is_array() { n.numbers() } else { n.number().map(|x| vec![x]) })?;
+    let mut first = None;
+    if let Some(n) = s.get("start") {
+        if n.is_table() {
+            first = Some(first_row(&n)?);
+        } else if n.is_array() {
+            entry.start = Some(n.numbers()?);
+        } else {
+            entry.start = Some(vec![n.number()?]);
+        }
+    }
     entry.bounds = s.opt("bounds", |n| {
         let [a, b] = n.vector::<2>()?;
         if a < b { Ok((a, b)) } else { Err(n.out_of_bounds("two numbers, the smaller first")) }
@@ -60,9 +68,28 @@ pub(super) fn read(path: &str, node: &Node<'_>) -> Result<ParameterSpec> {
         t.finish()?;
         Ok(prior)
     })?;
-    let per_recording = s.or("per_recording", false, Node::boolean)?;
+    let (per_recording, in_validation) = s.or("per_recording", (false, false), |n| {
+        if n.is_string() { n.choice(&[("all", (true, true))]) } else { Ok((n.boolean()?, false)) }
+    })?;
     s.finish()?;
-    Ok(ParameterSpec { entry, per_recording, place: place(node) })
+    Ok(ParameterSpec { entry, per_recording, in_validation, first, place: place(node) })
+}
+
+/// `{ column = "q" }` or `{ columns = ["x", "y"] }`, with `unit`.
+fn first_row(node: &Node<'_>) -> Result<FirstRow> {
+    let t = node.section()?;
+    t.exclusive(&["column", "columns"])?;
+    let text = |n: &Node<'_>| n.string().map(str::to_owned);
+    let columns = match t.get("columns") {
+        Some(n) => n.list("an array of names of columns", text)?,
+        None => vec![t.req("column", text)?],
+    };
+    let unit = t.opt("unit", |n| {
+        let name = n.string()?;
+        Unit::find(name).ok_or_else(|| n.unknown_name("a unit", Unit::names()))
+    })?;
+    t.finish()?;
+    Ok(FirstRow { columns, unit })
 }
 
 /// Indices, or x, y, z.

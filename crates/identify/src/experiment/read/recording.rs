@@ -110,6 +110,10 @@ pub(super) fn read(
                 .expected("a range of times from 0 on, when the simulation starts")
                 .found(format!("{} s", all.times[i])));
         }
+        if let Some(&i) = kept.first() {
+            let values = table.columns().map(|c| (c.name.clone(), c.values[all.rows[i]]));
+            recording.first_row = values.collect();
+        }
         for source in &sources {
             for (k, &signal) in source.signals.iter().enumerate() {
                 let column = at(&source.node, table.column(&source.columns[k]))?;
