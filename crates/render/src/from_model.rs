@@ -5,6 +5,7 @@ use crate::animation::{Timeline, write_gif};
 use crate::camera::{Camera, Up, View};
 use crate::color::Color;
 use crate::renderer::{Renderer, Style};
+use crate::robot::RobotView;
 use crate::scene::{Bounds, Geometry, Line, Marker, Mesh, Point, Radius, Scene, Shape, TimeStamp};
 use costate_model::{Model, SoftBody, State, Trajectory, boundary_triangles};
 use costate_num::{Quat, Vec3};
@@ -32,12 +33,16 @@ struct BodyView {
 pub struct ModelView {
     bodies: Vec<BodyView>,
     geoms: Vec<Shape>,
+    robot: Option<RobotView>,
+    /// Where the coordinates of articulated bodies start.
+    coordinates: usize,
     up: Up,
 }
 
 impl ModelView {
     /// Works out what to draw: outer faces of tetrahedra, membranes, springs as lines, vertices
-    /// without triangles as balls, and the geoms.
+    /// without triangles as balls, and the geoms; of articulated bodies their geoms, or, where none
+    /// has any, lines to their centres of mass.
     pub fn new(model: &Model) -> Self {
         let color = |i: usize| {
             let [r, g, b] = BODIES[i % BODIES.len()];
@@ -47,6 +52,8 @@ impl ModelView {
         Self {
             bodies: bodies.map(|(i, b)| body(model, b, model.first_vertex(i), color(i))).collect(),
             geoms: model.geoms.iter().map(|g| geom(model, g)).collect(),
+            robot: RobotView::new(model),
+            coordinates: 3 * model.soft.iter().map(|b| b.vertex_count).sum::<usize>(),
             up: if model.options.up_axis == 1 { Up::Y } else { Up::Z },
         }
     }
@@ -56,7 +63,7 @@ impl ModelView {
         self.up
     }
 
-    /// The scene at positions `q` (as in [`State::q`]); vertices beyond its end are not drawn.
+    /// The scene at positions `q` (as in [`State::q`]); what lies beyond its end is not drawn.
     pub fn scene(&self, q: &[f64]) -> Scene {
         let at = |i: usize| match q.get(3 * i..3 * i + 3) {
             Some(p) => Vec3::new(p[0], p[1], p[2]),
@@ -84,6 +91,9 @@ impl ModelView {
                 let marker = Marker::Ball;
                 scene.points.push(Point { position: place(*i), color, radius, marker });
             }
+        }
+        if let Some(robot) = &self.robot {
+            robot.add(q.get(self.coordinates..).unwrap_or_default(), &mut scene);
         }
         scene
     }
@@ -277,8 +287,10 @@ fn reach(look: &ModelView, frames: impl Iterator<Item = Scene>) -> Bounds {
     const FAR: f64 = 1e3;
     let mut bounds = Bounds::default();
     let mut start: Option<(Vec3<f64>, f64)> = None;
+    let still = look.geoms.len() + look.robot.as_ref().map_or(0, RobotView::still);
+    let mut solids = look.geoms.clone();
     for mut scene in frames {
-        scene.shapes.clear();
+        solids = scene.shapes.drain(..still.min(scene.shapes.len())).collect();
         let mut frame = Bounds::default();
         frame.include_scene(&scene);
         if frame.is_empty() {
@@ -297,7 +309,7 @@ fn reach(look: &ModelView, frames: impl Iterator<Item = Scene>) -> Bounds {
     }
     let moving = bounds.corners();
     let size = (moving[7] - moving[0]).norm();
-    for shape in &look.geoms {
+    for shape in &solids {
         if let Geometry::Plane { .. } = shape.geometry {
             let normal = shape.rotation.rotate(Vec3::new(0.0, 0.0, 1.0));
             for c in moving {

@@ -35,6 +35,7 @@ mod image;
 mod light;
 mod palette;
 mod renderer;
+mod robot;
 mod scene;
 mod stamp;
 mod surface;

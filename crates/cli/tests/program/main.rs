@@ -3,4 +3,5 @@
 mod common;
 mod experiments;
 mod readme;
+mod robots;
 mod scenes;

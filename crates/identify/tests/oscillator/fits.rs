@@ -243,6 +243,7 @@ fn validation_recordings_find_what_is_their_own() {
     let mut experiment = experiment(Sigma::Auto, recordings);
     add_noise(&mut experiment, 1e-4, 5);
     experiment.recordings[2].validation = true;
+    experiment.recordings[2].overrides.clear();
     let mut mass = spec(M, 0.4);
     (mass.per_recording, mass.in_validation) = (true, true);
     experiment.parameters = vec![spec(K, 30.0), mass];
@@ -254,7 +255,7 @@ fn validation_recordings_find_what_is_their_own() {
         assert!((value - mass).abs() < 0.01, "{i}: {value}");
         assert!(found.std_error.is_some());
     }
-    let fit = |result: &Identification| {
+    let fit = |result: &costate_identify::Identification| {
         result.signals.iter().find(|s| s.recording == "m2").map(|s| s.rms).unwrap()
     };
     assert!(fit(&result) < 1.5e-4, "{}", fit(&result));
