@@ -10,6 +10,7 @@ use crate::constants::{Constants, Layout, RigidSizes};
 use crate::control::Control;
 use crate::driven::Driven;
 use crate::error::DynamicsError;
+use crate::rigid::collision::unsupported;
 use crate::rigid::integrate::{lift_tangent, lower_adjoint};
 use crate::rigid::{
     Adjoint, At, CompileError, Derivation, JointKind, Mechanism, PushWorkspace, RigidError,
@@ -26,6 +27,8 @@ pub struct Articulated {
     /// For every number of the start (coordinates, velocities, activations), its place in θ; the
     /// reference pose at rest where the model has no leaves of it.
     start: Option<[Vec<usize>; 3]>,
+    /// What affects the motion and is not simulated: one sentence each.
+    left_out: Vec<String>,
     /// The reference pose.
     pose: Vec<f64>,
     /// Input of each actuator that the control does not command.
@@ -106,6 +109,24 @@ impl Articulated {
         let Some(a) = &model.articulation else { return Ok(None) };
         let pushes = control.map_or(&[][..], |control| &control.pushes);
         let (derivation, extra) = derivation(model, pushes)?;
+        let left_out: Vec<String> = unsupported(&derivation.tree)
+            .iter()
+            .map(|pair| {
+                let [first, second] = pair.geoms.map(|g| &a.geoms[g].name);
+                format!(
+                    "contacts between geom.{first} ({:?}) and geom.{second} ({:?}) are not simulated",
+                    pair.first, pair.second
+                )
+            })
+            .collect();
+        if let Some(first) = left_out.first()
+            && !a.allowed.iter().any(|name| name == "contact")
+        {
+            return Err(DynamicsError::Invalid(format!(
+                "{first}; `--allow contact`, or `allow = [\"contact\"]` in an experiment, simulates \
+                 without such contacts"
+            )));
+        }
         let start = a.initial.as_ref().map(|initial| {
             let flat = |ids: &mut dyn Iterator<Item = costate_model::LeafId>| {
                 ids.flat_map(|id| model.leaves.range(id)).collect::<Vec<usize>>()
@@ -128,7 +149,7 @@ impl Articulated {
         inputs.resize(derivation.tree.actuators.len(), None);
         let mechanism = Mechanism::new(derivation.tree.clone());
         let pose = a.reference_pose(&model.leaves);
-        Ok(Some(Self { mechanism, derivation, start, pose, inputs, extra }))
+        Ok(Some(Self { mechanism, derivation, start, pose, left_out, inputs, extra }))
     }
 
     /// θ with the numbers behind it.
@@ -146,6 +167,11 @@ impl Articulated {
     /// The structure.
     pub fn tree(&self) -> &Tree {
         &self.mechanism.tree
+    }
+
+    /// What affects the motion, is not simulated and was allowed: one sentence each.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
     }
 
     /// The step of the articulated bodies alone.

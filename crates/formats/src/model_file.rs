@@ -49,6 +49,7 @@ impl ModelFile {
             articulation
                 .add_initial_state(&mut model.leaves, None)
                 .map_err(|e| Error::new(ErrorKind::Conflict).in_file(path).found(e.to_string()))?;
+            articulation.allowed = allow.to_vec();
             model.articulation = Some(articulation);
         }
         Ok(Self { model, left_out, source: Source::Mjcf(path.to_path_buf()) })
@@ -87,20 +88,6 @@ fn refuse(path: &Path, model: &Model, allow: &[String]) -> Result<Vec<String>> {
                 .element(&thing.name)
                 .found(text)
                 .advice(format!("simulate without it by `--allow {}`", thing.name)));
-        }
-        left_out.push(text);
-    }
-    if let Some([i, k]) = a.could_collide() {
-        let text = format!(
-            "contacts between geoms are not simulated, and `{}` and `{}` could touch",
-            a.geoms[i].name, a.geoms[k].name
-        );
-        if !allowed("contact") {
-            return Err(Error::new(ErrorKind::Unsupported)
-                .in_file(path)
-                .element("contact")
-                .found(text)
-                .advice("simulate without them by `--allow contact`"));
         }
         left_out.push(text);
     }

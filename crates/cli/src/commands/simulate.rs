@@ -98,7 +98,8 @@ pub fn run(
         }
         Err(error) => return Err(Failure::from(error).in_file(&args.scene)),
     };
-    for thing in &scene.left_out {
+    let of_system = system.articulated().map_or(&[][..], |a| a.left_out());
+    for thing in scene.left_out.iter().chain(of_system) {
         output.warn(thing.clone());
     }
     let mut size = format!("{} degrees of freedom, {steps} steps of {} s", system.dof(), number(h));

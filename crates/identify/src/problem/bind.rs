@@ -102,6 +102,8 @@ impl Problem {
                 })
                 .collect();
         }
+        let mut left_out = experiment.left_out.clone();
+        left_out.extend(system.articulated().iter().flat_map(|a| a.left_out()).cloned());
         let unknowns = shared.into_iter().chain(local.into_iter().flatten()).collect();
         let signals = experiment
             .signals
@@ -117,7 +119,7 @@ impl Problem {
             structure,
             method: experiment.method.clone(),
             materials: experiment.materials.clone(),
-            left_out: experiment.left_out.clone(),
+            left_out,
             signals,
         })
     }

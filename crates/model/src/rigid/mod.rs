@@ -13,7 +13,6 @@
 
 mod actuator;
 mod body;
-mod collision;
 mod contact;
 mod equality;
 mod geom;
@@ -79,6 +78,9 @@ pub struct Articulation {
     pub keyframes: Vec<Keyframe>,
     /// What the file asks for that affects motion and is not simulated.
     pub unsupported: Vec<Unsupported>,
+    /// Names of what may be left out of the simulation although it affects the motion: `contact`
+    /// (contacts of shapes that are not simulated), and those of [`unsupported`](Self::unsupported).
+    pub allowed: Vec<String>,
     /// Sensors of the file that are not simulated, each under its name; they do not affect motion.
     pub skipped_sensors: Vec<Unsupported>,
 }
