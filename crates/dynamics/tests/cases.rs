@@ -4,8 +4,8 @@
 mod common;
 
 use common::States;
-use costate_dynamics::rollout::{AdjointOptions, Run, Seeds};
 use costate_dynamics::System;
+use costate_dynamics::rollout::{AdjointOptions, Run, Seeds};
 use costate_model::{InputSignal, Inputs, Model, SoftBuilder, SpringSettings};
 
 fn empty(timestep: f64, gravity: f64) -> Model {
