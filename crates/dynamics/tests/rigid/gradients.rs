@@ -2,12 +2,13 @@
 //! follow from others held.
 
 use costate_dynamics::rigid::{
-    Adjoint, At, Evaluation, EvaluationAdjoint, Integrator, JointKind, Mechanism, RigidState,
-    Wanted, lower_adjoint,
+    Adjoint, At, Derivation, Evaluation, EvaluationAdjoint, Integrator, JointKind, Layout,
+    Mechanism, RigidState, Wanted, lower_adjoint,
 };
 use costate_num::{Mat3, Quat, Vec3};
 use serde_json::Value;
 
+use crate::compile::model;
 use crate::reference::{Reference, numbers, simulated};
 
 /// The recorded loss at one state: its value and adjoints by coordinates and velocities.
@@ -34,7 +35,7 @@ struct Gradient {
     ctrl: Vec<Vec<f64>>,
 }
 
-fn gradient(r: &Reference, m: &Mechanism) -> Gradient {
+fn gradient(r: &Reference, m: &Mechanism, c: &[f64]) -> Gradient {
     let steps = r.value["gradient"]["nstep"].as_u64().expect("a count") as usize;
     let init = &r.value["init"];
     let mut states = vec![RigidState {
@@ -49,7 +50,7 @@ fn gradient(r: &Reference, m: &Mechanism) -> Gradient {
     let mut warm = vec![Vec::new()];
     for k in 0..steps {
         let mut next = RigidState::default();
-        m.step(&r.c, states[k].with(&controls[k]), &warm[k], &mut next, &mut ws)
+        m.step(c, states[k].with(&controls[k]), &warm[k], &mut next, &mut ws)
             .unwrap_or_else(|e| panic!("{} step {k}: {e}", r.name));
         warm.push(ws.evaluation.qacc.clone());
         total += loss(&next, steps).0;
@@ -62,7 +63,7 @@ fn gradient(r: &Reference, m: &Mechanism) -> Gradient {
         lower_adjoint(&m.tree, &states[k + 1].qpos, &by_q, &mut bar.q);
         bar.v.iter_mut().zip(by_v).for_each(|(slot, x)| *slot += x);
         bar.ctrl.fill(0.0);
-        m.step_pullback(&r.c, states[k].with(&controls[k]), &warm[k], &mut bar, &mut ws)
+        m.step_pullback(c, states[k].with(&controls[k]), &warm[k], &mut bar, &mut ws)
             .unwrap_or_else(|e| panic!("{} step {k}: {e}", r.name));
         ctrl[k].clone_from(&bar.ctrl);
     }
@@ -70,8 +71,7 @@ fn gradient(r: &Reference, m: &Mechanism) -> Gradient {
 }
 
 /// The derivative by entry `index` of the parameter `name`; `None` where it is none of the step's.
-fn entry(r: &Reference, g: &Gradient, name: &str, index: &[usize]) -> Option<f64> {
-    let layout = &r.layout;
+fn entry(r: &Reference, layout: &Layout, g: &Gradient, name: &str, index: &[usize]) -> Option<f64> {
     let c = &g.bar.c;
     let blocks = layout.blocks();
     let plain = |name: &str, i: usize, k: usize| {
@@ -109,9 +109,10 @@ fn entry(r: &Reference, g: &Gradient, name: &str, index: &[usize]) -> Option<f64
             Some(products.iter().zip(&c[at..at + 6]).map(|(p, b)| p * b).sum())
         }
         "body_mass_scaled" => {
-            let mass = r.c[layout.body_mass.at(i)];
-            let inertia = layout.body_inertia.entry(i);
-            let by: f64 = inertia.map(|at| r.c[at] * c[at]).sum();
+            let mass = r.c[r.layout.body_mass.at(i)];
+            let own = &r.c[r.layout.body_inertia.entry(i)];
+            let bars = &c[layout.body_inertia.entry(i)];
+            let by: f64 = own.iter().zip(bars).map(|(x, b)| x * b).sum();
             Some(c[layout.body_mass.at(i)] + by / mass)
         }
         "ctrl_step" | "geom_size_recompiled" | "geom_size_raw" => None,
@@ -228,7 +229,7 @@ fn gradients_of_trajectories_are_the_recorded_ones() {
         }
         tally.blurred = touches(&r);
         let m = Mechanism::new(r.tree.clone());
-        let g = gradient(&r, &m);
+        let g = gradient(&r, &m, &r.c);
         let expected = gradients["loss"].as_f64().expect("a loss");
         let error = (g.loss - expected).abs();
         assert!(error <= 1e-9 * expected.abs().max(1.0), "{} loss: {error:e}", r.name);
@@ -253,7 +254,7 @@ fn gradients_of_trajectories_are_the_recorded_ones() {
                 if artefact(&r, name, index, !p["frozen"].is_null()) {
                     continue;
                 }
-                if let Some(got) = entry(&r, &g, name, index) {
+                if let Some(got) = entry(&r, &r.layout, &g, name, index) {
                     let what = || format!("{} {name}{index:?}", r.name);
                     tally.check(what, got, values[n], errors[n]);
                 }
@@ -303,7 +304,7 @@ fn derivatives_of_accelerations_are_the_recorded_ones() {
                     if artefact(&r, plain, index, held) {
                         continue;
                     }
-                    if let Some(got) = entry(&r, &g, plain, index) {
+                    if let Some(got) = entry(&r, &r.layout, &g, plain, index) {
                         let what = || format!("{} qacc[{dof}] by {name}{index:?}", r.name);
                         tally.check(what, got, numbers(&rows[n])[dof], numbers(&p["err"])[n]);
                     }
@@ -316,6 +317,44 @@ fn derivatives_of_accelerations_are_the_recorded_ones() {
                 for (n, row) in p["dqacc"].as_array().into_iter().flatten().enumerate() {
                     let what = || format!("{} qacc[{dof}] by {name}[{n}]", r.name);
                     tally.check(what, bar[n], numbers(row)[dof], numbers(&p["err"])[n]);
+                }
+            }
+        }
+    }
+    tally.finish(1000);
+}
+
+#[test]
+fn gradients_with_derived_constants_are_the_recorded_ones() {
+    let mut tally = Tally::default();
+    for r in simulated() {
+        let gradients = &r.value["gradient"];
+        if gradients.is_null() {
+            continue;
+        }
+        tally.blurred = touches(&r);
+        let model = model(&r);
+        let derivation = Derivation::new(&model).unwrap_or_else(|e| panic!("{}: {e}", r.name));
+        let theta = model.theta();
+        let c = derivation.derive(&theta).unwrap_or_else(|e| panic!("{}: {e}", r.name));
+        let mut tree = derivation.tree.clone();
+        tree.options = r.tree.options.clone();
+        let m = Mechanism::new(tree);
+        let mut g = gradient(&r, &m, &c);
+        derivation.rederive(&theta, &mut g.bar.c).unwrap_or_else(|e| panic!("{}: {e}", r.name));
+        for (name, p) in gradients["params"].as_object().expect("parameters") {
+            if gradients["not_smooth"].get(name).is_some() || p["rederived"].is_null() {
+                continue;
+            }
+            let (values, errors) = (numbers(&p["rederived"]), numbers(&p["rederived_err"]));
+            for (n, index) in indices(p, values.len()).iter().enumerate() {
+                let derived = name.starts_with("body_mass");
+                if !derived && artefact(&r, name, index, true) {
+                    continue;
+                }
+                if let Some(got) = entry(&r, &m.layout, &g, name, index) {
+                    let what = || format!("{} {name}{index:?}", r.name);
+                    tally.check(what, got, values[n], errors[n]);
                 }
             }
         }

@@ -11,6 +11,7 @@
 mod inertia;
 mod op;
 mod plan;
+mod rederive;
 mod reference_pose;
 mod structure;
 
