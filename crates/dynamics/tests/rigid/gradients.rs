@@ -149,7 +149,15 @@ fn artefact(r: &Reference, name: &str, index: &[usize], held: bool) -> bool {
         "body_ipos" => {
             let quat = &numbers(&compiled["body_iquat"])[4 * i..4 * i + 4];
             let same = c[r.layout.body_ipos.entry(i)].iter().all(|x| *x == 0.0);
-            same && quat == [1.0, 0.0, 0.0, 0.0]
+            // A geom in the inertial frame moves with it.
+            let center = &c[r.layout.body_ipos.entry(i)];
+            let carried = r
+                .tree
+                .geoms
+                .iter()
+                .enumerate()
+                .any(|(g, geom)| geom.body == i && &c[r.layout.geom_pos.entry(g)] == center);
+            same && quat == [1.0, 0.0, 0.0, 0.0] || carried && touches(r)
         }
         // So it does with a geom's frame and those of its body.
         "geom_pos" => {
