@@ -1,4 +1,4 @@
-//! Files to and from the types of Costate: scene files, robots in MJCF, meshes, tables.
+//! Files to and from the types of Costate: scene files, robots in MJCF and URDF, meshes, tables.
 //!
 //! Every reader takes any bytes without panicking and without allocating more than a small
 //! multiple of the file's size. Every fault is an [`Error`] that names file, line and element,
@@ -13,9 +13,11 @@ pub mod scene;
 pub mod table;
 pub mod text;
 pub mod toml_reader;
+mod urdf;
 mod write;
 
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use mjcf::{parse_mjcf, read_mjcf};
 pub use model_file::ModelFile;
+pub use urdf::{parse_urdf, read_urdf};
 pub use write::write_atomically;

@@ -8,6 +8,7 @@ use costate_model::Model;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mjcf::read_mjcf;
 use crate::scene::Scene;
+use crate::urdf::read_urdf;
 use crate::write::write_atomically;
 
 /// A model with the file that says it.
@@ -27,7 +28,7 @@ enum Source {
 }
 
 impl ModelFile {
-    /// Reads a scene (`.toml`) or a robot (`.xml`, MJCF). Things of a robot's file that affect its
+    /// Reads a scene (`.toml`) or a robot (MJCF `.xml`, URDF `.urdf`). Things of a robot's file that affect its
     /// motion and are not simulated are refused unless `allow` has their names.
     ///
     /// # Errors
@@ -36,14 +37,14 @@ impl ModelFile {
     pub fn read(path: impl AsRef<Path>, allow: &[String]) -> Result<Self> {
         let path = path.as_ref();
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        if ending != "xml" && ending != "mjcf" {
+        if !["xml", "mjcf", "urdf"].contains(&ending.as_str()) {
             let scene = Scene::read(path)?;
             let model = scene.model.clone();
             let left_out = refuse(path, &model, &[allow, &scene.allow].concat())?;
             let source = Source::Scene(Box::new(scene));
             return Ok(Self { model, left_out, source });
         }
-        let mut model = read_mjcf(path)?;
+        let mut model = if ending == "urdf" { read_urdf(path)? } else { read_mjcf(path)? };
         let left_out = refuse(path, &model, allow)?;
         if let Some(mut articulation) = model.articulation.take() {
             articulation
@@ -69,7 +70,7 @@ impl ModelFile {
             Source::Mjcf(path) => Err(Error::new(ErrorKind::Unsupported)
                 .in_file(path)
                 .expected("a scene file to write the values into")
-                .found("MJCF")
+                .found("a robot's file")
                 .advice("take the values from the result file")),
         }
     }

@@ -12,7 +12,7 @@
 //! [`Articulation::unsupported`]: costate_model::rigid::Articulation::unsupported
 
 mod actuator;
-mod attributes;
+pub(crate) mod attributes;
 mod build;
 mod classes;
 mod compiler;
@@ -21,11 +21,11 @@ mod joint;
 mod limited;
 mod mesh;
 mod others;
-mod pose;
+pub(crate) mod pose;
 mod schema;
 mod sensor;
-mod tree;
-mod xml;
+pub(crate) mod tree;
+pub(crate) mod xml;
 
 use crate::error::Result;
 use attributes::Reader;

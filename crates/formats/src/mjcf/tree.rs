@@ -283,31 +283,29 @@ pub(crate) fn turn(full: [f64; 6], quat: [f64; 4]) -> [f64; 6] {
 
 /// Refuses an inertia that no body can have: principal inertias A, B, C with A + B < C, or a negative
 /// one.
-pub(crate) fn check_tensor(
-    b: &Builder<'_>,
-    r: &Reader<'_>,
-    name: &str,
-    full: [f64; 6],
-) -> Result<()> {
+fn check_tensor(b: &Builder<'_>, r: &Reader<'_>, name: &str, full: [f64; 6]) -> Result<()> {
+    let Some(fault) = inertia_fault(full, b.compiler.inertia.balanceinertia) else { return Ok(()) };
+    let e = r.wrong(name, ErrorKind::OutOfBounds).expected(fault);
+    Err(if fault.contains("A + B") {
+        e.advice("balanceinertia=\"true\" in the compiler section replaces such inertias")
+    } else {
+        e
+    })
+}
+
+/// What an inertia xx, yy, zz, xy, xz, yz should be and is not; `balanced` ones need not be those of a
+/// body.
+pub(crate) fn inertia_fault(full: [f64; 6], balanced: bool) -> Option<&'static str> {
     let [xx, yy, zz, xy, xz, yz] = full;
     let trace = xx + yy + zz;
-    // The density-weighted second moments, which must not be negative in any direction.
+    // The second moments of mass, which are not negative in any direction either.
     let half = trace / 2.0;
     let second = [half - xx, half - yy, half - zz, -xy, -xz, -yz];
     let tolerance = 1e-10 * trace.abs().max(f64::MIN_POSITIVE);
-    let inertia_valid = semidefinite(full, tolerance);
-    if !inertia_valid {
-        return Err(r
-            .wrong(name, ErrorKind::OutOfBounds)
-            .expected("an inertia that is positive in every direction"));
+    if !semidefinite(full, tolerance) {
+        return Some("an inertia that is positive in every direction");
     }
-    if !b.compiler.inertia.balanceinertia && !semidefinite(second, tolerance) {
-        return Err(r
-            .wrong(name, ErrorKind::OutOfBounds)
-            .expected("principal inertias with A + B >= C")
-            .advice("balanceinertia=\"true\" in the compiler section replaces such inertias"));
-    }
-    Ok(())
+    (!balanced && !semidefinite(second, tolerance)).then_some("principal inertias with A + B >= C")
 }
 
 /// Whether a symmetric matrix xx, yy, zz, xy, xz, yz has no eigenvalue below −tolerance.
