@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use costate::formats::scene::Scene;
 use costate::formats::table::Table;
 use costate::identify::experiment::Tables;
 use costate::identify::{
@@ -44,9 +43,15 @@ fn json<T: serde::Serialize>(value: &T) -> Result<String> {
 impl Experiment {
     /// Reads an experiment file with its scene and recordings.
     #[staticmethod]
-    #[pyo3(signature = (path, laws = vec![]))]
-    fn read(py: Python<'_>, path: PathBuf, laws: Vec<PyRef<'_, Law>>) -> Result<Self> {
-        let mut inner = detached(py, 0, |_| Ok(costate::identify::Experiment::read(&path)?))?;
+    #[pyo3(signature = (path, laws = vec![], allow = vec![]))]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        laws: Vec<PyRef<'_, Law>>,
+        allow: Vec<String>,
+    ) -> Result<Self> {
+        let read = |_: &_| Ok(costate::identify::Experiment::read_allowing(&path, &allow)?);
+        let mut inner = detached(py, 0, read)?;
         inner.materials = registry(&laws);
         Ok(Self { inner, model: None })
     }
@@ -173,9 +178,9 @@ impl Experiment {
         match (&self.model, &self.inner.scene) {
             (Some(model), _) => Ok(model.get().like(changed)),
             (None, Some(path)) => {
-                let scene = detached(py, 0, |_| Ok(Scene::read(path)?))?;
-                let registry = self.inner.materials.clone();
-                Ok(Model::of_scene(scene, registry).like(changed))
+                let (allow, laws) = (self.inner.allow.clone(), self.inner.materials.clone());
+                let model = detached(py, 0, |_| Model::of_file(path, allow, laws))?;
+                Ok(model.like(changed))
             }
             (None, None) => {
                 Err(ModelError::invalid("experiment", "it has no model to put values into").into())

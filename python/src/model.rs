@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use costate::dynamics::observe::{Sample, SignalObserver, SignalSet};
 use costate::dynamics::soft::{Registry, bulk_modulus_warnings};
 use costate::dynamics::{LeafCheck, check};
-use costate::formats::scene::Scene;
-use costate::formats::{Error, ErrorKind};
+use costate::formats::{Error, ErrorKind, ModelFile};
 use costate::identify::Experiment;
 use costate::identify::experiment::Tables;
 use costate::model::{Extent, Leaf, State, Trajectory};
@@ -22,11 +21,15 @@ use crate::interrupt::detached;
 use crate::law::{Law, registry};
 use crate::setup::{Setup, values};
 
-/// Where a model comes from: what writes it back.
+/// Where a model comes from: what writes it back and makes it again.
 #[derive(Clone)]
-pub enum Source {
-    /// A scene, from a file or from text made in code.
-    Scene(Arc<Scene>),
+struct Source {
+    file: Arc<ModelFile>,
+    path: PathBuf,
+    /// The scene's text, where it was made in code.
+    text: Option<String>,
+    /// What may be left out.
+    allow: Vec<String>,
 }
 
 /// Signals with their names, compiled.
@@ -78,9 +81,19 @@ impl Model {
         Self::new(model, self.source.clone(), self.registry.clone())
     }
 
-    /// A model of a scene.
-    pub fn of_scene(scene: Scene, registry: Registry) -> Self {
-        Self::new(scene.model.clone(), Source::Scene(Arc::new(scene)), registry)
+    /// Reads a file; things of a robot that are not simulated are refused unless `allow` names them.
+    pub fn of_file(path: &Path, allow: Vec<String>, registry: Registry) -> Result<Self> {
+        let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        if !ending.as_ref().is_some_and(|e| ENDINGS.contains(&e.as_str())) {
+            return Err(Error::new(ErrorKind::Unsupported)
+                .in_file(path)
+                .expected(format!("a file whose name ends in .{}", ENDINGS.join(" or .")))
+                .found(ending.map_or("no ending".into(), |e| format!(".{e}")))
+                .into());
+        }
+        let file = ModelFile::read(path, &allow)?;
+        let source = Source { file: Arc::new(file), path: path.to_path_buf(), text: None, allow };
+        Ok(Self::new(source.file.model.clone(), source, registry))
     }
 
     /// The compiled system with the leaves that `values` and `wanted` name.
@@ -117,56 +130,55 @@ impl Model {
         kept.push(Kept { text: text.into(), times: times.to_vec(), signals: signals.clone() });
         Ok(signals)
     }
-
-    /// The scene that the model comes from.
-    pub fn scene(&self) -> &Scene {
-        let Source::Scene(scene) = &self.source;
-        scene
-    }
 }
 
 /// Endings that [`Model::load`] reads.
-const ENDINGS: &str = ".toml";
+const ENDINGS: [&str; 4] = ["toml", "xml", "mjcf", "urdf"];
 
 #[pymethods]
 impl Model {
     /// Reads a file; the format follows from its ending.
     #[staticmethod]
-    #[pyo3(signature = (path, laws = vec![]))]
-    fn load(py: Python<'_>, path: PathBuf, laws: Vec<PyRef<'_, Law>>) -> Result<Self> {
+    #[pyo3(signature = (path, laws = vec![], allow = vec![]))]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        laws: Vec<PyRef<'_, Law>>,
+        allow: Vec<String>,
+    ) -> Result<Self> {
         let registry = registry(&laws);
-        detached(py, 0, |_| {
-            let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-            match ending.as_deref() {
-                Some("toml") => Ok(Self::of_scene(Scene::read(&path)?, registry)),
-                other => Err(Error::new(ErrorKind::Unsupported)
-                    .in_file(&path)
-                    .expected(format!("a file whose name ends in {ENDINGS}"))
-                    .found(other.map_or("no ending".into(), |o| format!(".{o}")))
-                    .into()),
-            }
-        })
+        detached(py, 0, |_| Self::of_file(&path, allow, registry))
     }
 
     /// Reads scene text; `path` is where relative paths start.
     #[staticmethod]
-    #[pyo3(signature = (path, text, laws = vec![]))]
+    #[pyo3(signature = (path, text, laws = vec![], allow = vec![]))]
     fn parse(
         py: Python<'_>,
         path: PathBuf,
         text: String,
         laws: Vec<PyRef<'_, Law>>,
+        allow: Vec<String>,
     ) -> Result<Self> {
         let registry = registry(&laws);
-        detached(py, 0, |_| Ok(Self::of_scene(Scene::parse(&path, &text)?, registry)))
+        detached(py, 0, |_| {
+            let file = Arc::new(ModelFile::parse_scene(&path, &text, &allow)?);
+            let source = Source { file, path, text: Some(text), allow };
+            Ok(Self::new(source.file.model.clone(), source, registry))
+        })
     }
 
-    /// What `parse` and `with_values` need to make this model again.
-    fn parts<'py>(&self, py: Python<'py>) -> Result<(PathBuf, String, Bound<'py, PyDict>)> {
-        let scene = self.scene();
+    /// What `parse` or, without text, `load`, and `with_values` need to make this model again: path,
+    /// text, what may be left out, changed values.
+    #[allow(clippy::type_complexity)]
+    fn parts<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Result<(PathBuf, Option<String>, Vec<String>, Bound<'py, PyDict>)> {
+        let original = &self.source.file.model;
         let changed = PyDict::new(py);
         for (_, leaf) in self.model.leaves.iter() {
-            let old = scene.model.leaves.find(&leaf.path).map(|id| scene.model.leaves.get(id));
+            let old = original.leaves.find(&leaf.path).map(|id| original.leaves.get(id));
             let same = old.is_ok_and(|old| {
                 old.values.len() == leaf.values.len()
                     && old.values.iter().zip(&leaf.values).all(|(a, b)| a.to_bits() == b.to_bits())
@@ -175,22 +187,40 @@ impl Model {
                 changed.set_item(&leaf.path, array(py, leaf.values.clone(), &leaf.shape)?)?;
             }
         }
-        Ok((scene.file().path().to_path_buf(), scene.file().text().to_owned(), changed))
+        let Source { path, text, allow, .. } = &self.source;
+        Ok((path.clone(), text.clone(), allow.clone(), changed))
     }
 
     /// Writes the model as a file of the kind that it came from.
     fn save(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
-        detached(py, 0, |_| Ok(self.scene().write_with_values(&self.model, &path)?))
+        detached(py, 0, |_| Ok(self.source.file.write_with_values(&self.model, &path)?))
+    }
+
+    /// What the file asks for, is not simulated, and was allowed to be left out.
+    #[getter]
+    fn left_out(&self) -> Vec<String> {
+        self.source.file.left_out.clone()
+    }
+
+    /// Numbers of position coordinates, degrees of freedom and activations.
+    #[getter]
+    fn widths(&self) -> Result<(usize, usize, usize)> {
+        let compiled = self.compiled(&Values::new(), None)?;
+        let system = &compiled.system;
+        Ok((system.position_len(), system.dof(), system.activation_len()))
+    }
+
+    /// Name, kind, and numbers of coordinates and of degrees of freedom of every joint, in the order
+    /// of the state.
+    #[getter]
+    fn joints(&self) -> Vec<(String, &'static str, usize, usize)> {
+        let joints = self.model.articulation.iter().flat_map(|a| &a.joints);
+        joints.map(|j| (j.name.clone(), j.kind.name(), j.kind.nq(), j.kind.nv())).collect()
     }
 
     #[getter]
     fn name(&self) -> &str {
         &self.model.name
-    }
-
-    #[getter]
-    fn path(&self) -> &Path {
-        self.scene().file().path()
     }
 
     #[getter]
@@ -297,17 +327,20 @@ impl Model {
         }
     }
 
-    /// The state at time zero as `(q, v)`.
+    /// The state at time zero as `(q, v, act)`.
     fn initial_state<'py>(
         &self,
         py: Python<'py>,
         item: &Bound<'py, PyTuple>,
-    ) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    ) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let setup = Setup::read(self, item, None)?;
         let flag = false.into();
         let start = setup.ready()?.run(&flag).start();
-        let n = [start.q.len()];
-        Ok((array(py, start.q, &n)?, array(py, start.v, &n)?))
+        let flat = |values: Vec<f64>| {
+            let n = [values.len()];
+            array(py, values, &n)
+        };
+        Ok((flat(start.q)?, flat(start.v)?, flat(start.act)?))
     }
 
     /// Proves the derivative by every leaf over some steps, at the model's own values: for each the
@@ -340,7 +373,8 @@ impl Model {
         q: &Bound<'_, PyAny>,
     ) -> Result<Vec<u8>> {
         let (times, (q, shape)) = (numbers(times, "times")?.0, numbers(q, "positions")?);
-        let n = 3 * self.model.vertex_count();
+        let compiled = self.compiled(&Values::new(), None)?;
+        let n = compiled.system.position_len();
         if times.is_empty() || n == 0 || q.len() != times.len() * n {
             return invalid(format!("positions of shape {shape:?} are not of this model"));
         }

@@ -3,21 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use costate::dynamics::DynamicsError;
-use costate::dynamics::StateTangents;
 use costate::dynamics::observe::MotionObserver;
 use costate::dynamics::rollout::{AdjointOptions, Gradient, Observer, Policy, Recorded, Seeds};
-use costate::model::{InputSignal, Inputs};
+use costate::dynamics::{DynamicsError, StateTangents, System};
+use costate::model::{InputSignal, Inputs, State};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
 use rayon::prelude::*;
 
 use crate::arrays::{array, numbers};
 use crate::errors::{Fault, Result, invalid};
 use crate::interrupt::detached;
 use crate::model::{Model, times};
-use crate::setup::{Setup, values};
+use crate::setup::{Setup, cotangent, state, tangent, values};
 
 /// Most memory that the states of a rollout may take, bytes.
 const MOST_BYTES: f64 = 64e9;
@@ -51,7 +50,9 @@ impl Outputs {
             Some(0) => return invalid("every: at least 1"),
             Some(every) => steps / every + 2,
         };
-        let bytes = 48.0 * states as f64 * model.model.vertex_count().max(1) as f64;
+        let system = &model.compiled(&Vec::new(), None)?.system;
+        let numbers = system.position_len() + system.dof() + system.activation_len();
+        let bytes = 8.0 * states as f64 * numbers.max(1) as f64;
         if bytes > MOST_BYTES {
             return invalid(format!(
                 "{states} states take {:.0} GB; keep fewer of them with a larger `every`",
@@ -78,29 +79,33 @@ impl Outputs {
         self.signals.as_ref().map_or_else(Vec::new, |s| s.observer.leaves().theta())
     }
 
-    /// Observed values as `(q, v, signals)`: arrays `[states, dof]` twice (None without states) and
-    /// `[signals, times]` (None without signals), all of them views of one vector.
+    /// Observed values as `(q, v, act, signals)`: arrays `[states, …]` three times (None without
+    /// states) and `[signals, times]` (None without signals), all of them views of one vector.
     fn split<'py>(
         &self,
         py: Python<'py>,
-        dof: usize,
+        system: &System,
         y: Vec<f64>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let (s, n) = (self.at.len(), dof);
+        let rows = self.at.len();
         let all = y.into_pyarray(py);
-        let part = |from: usize, rows: usize, columns: usize| -> PyResult<Bound<'py, PyAny>> {
-            let slice =
-                pyo3::types::PySlice::new(py, from as isize, (from + rows * columns) as isize, 1);
+        let none = py.None().into_bound(py);
+        let mut start = 0;
+        let mut part = |rows: usize, columns: usize| -> PyResult<Bound<'py, PyAny>> {
+            let end = start + rows * columns;
+            let slice = PySlice::new(py, start as isize, end as isize, 1);
+            start = end;
             all.get_item(slice)?.call_method1("reshape", (rows, columns))
         };
-        let none = py.None().into_bound(py);
-        let (q, v) =
-            if s > 0 { (part(0, s, n)?, part(s * n, s, n)?) } else { (none.clone(), none.clone()) };
-        let y = match &self.signals {
-            Some(signals) => part(2 * s * n, signals.names.len(), self.times)?,
+        let mut parts = Vec::new();
+        for n in [system.position_len(), system.dof(), system.activation_len()] {
+            parts.push(if rows > 0 { part(rows, n)? } else { none.clone() });
+        }
+        parts.push(match &self.signals {
+            Some(signals) => part(signals.names.len(), self.times)?,
             None => none,
-        };
-        (q, v, y).into_pyobject(py)
+        });
+        PyTuple::new(py, parts)
     }
 }
 
@@ -148,7 +153,7 @@ fn explain(setup: &Setup, fault: Fault) -> Fault {
 
 #[pymethods]
 impl Model {
-    /// Runs forward: one `(q, v, signals)` for each setup.
+    /// Runs forward: one `(q, v, act, signals)` for each setup.
     fn rollout<'py>(
         &self,
         py: Python<'py>,
@@ -164,7 +169,7 @@ impl Model {
                 let run = ready.run(interrupt);
                 if outputs.steps == 0 {
                     let start = run.start();
-                    return Ok([start.q, start.v].concat());
+                    return Ok([start.q, start.v, start.act].concat());
                 }
                 let observer = outputs.observer(setup);
                 run.observe(&observer, &p).map_err(|e| explain(setup, e.into()))
@@ -172,19 +177,19 @@ impl Model {
         })?;
         let list = PyList::empty(py);
         for (setup, y) in setups.iter().zip(ys) {
-            list.append(outputs.split(py, setup.compiled.system.dof(), y)?)?;
+            list.append(outputs.split(py, &setup.compiled.system, y)?)?;
         }
         Ok(list)
     }
 
-    /// The states `(q, v)` of a run until it stops, at every `every`-th step.
+    /// The states of a run until it stops, at every `every`-th step: `(time, q, v, act)`.
     fn rollout_until_fault<'py>(
         &self,
         py: Python<'py>,
         item: &Bound<'py, PyTuple>,
         steps: usize,
         every: usize,
-    ) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    ) -> Result<Bound<'py, PyTuple>> {
         let setup = Setup::read(self, item, None)?;
         let n = setup.compiled.system.dof();
         let states = detached(py, n.saturating_mul(steps), |interrupt| {
@@ -195,10 +200,14 @@ impl Model {
             })
         })?;
         let time: Vec<f64> = states.iter().map(|s| s.time).collect();
-        let q: Vec<f64> = states.iter().flat_map(|s| s.q.iter().copied()).collect();
-        let v: Vec<f64> = states.iter().flat_map(|s| s.v.iter().copied()).collect();
-        let shape = [states.len(), n];
-        Ok((array(py, time, &shape[..1])?, array(py, q, &shape)?, array(py, v, &shape)?))
+        let mut parts = vec![array(py, time, &[states.len()])?];
+        for part in 0..3 {
+            let of = |s: &State| [&s.q, &s.v, &s.act][part].clone();
+            let values: Vec<f64> = states.iter().flat_map(of).collect();
+            let shape = [states.len(), values.len() / states.len().max(1)];
+            parts.push(array(py, values, &shape)?);
+        }
+        Ok(PyTuple::new(py, parts)?)
     }
 
     /// Runs forward and keeps what adjoints need: one [`Record`] for each setup. Derivatives by the
@@ -243,7 +252,7 @@ impl Model {
     }
 
     /// Runs tangents forward along the given directions, each `(parameters, initial, controls)` with
-    /// None for zero: `(y, y_dot)` as `(q, v, signals)`, one tangent for each direction.
+    /// None for zero: `(y, y_dot)` as `(q, v, act, signals)`, one tangent for each direction.
     fn pushforward<'py>(
         &self,
         py: Python<'py>,
@@ -254,25 +263,25 @@ impl Model {
         let setup = Setup::read(self, item, None)?;
         let outputs = Outputs::read(self, outputs)?;
         let system = &setup.compiled.system;
-        let n = system.dof();
         let mut theta_dots = Vec::new();
-        let (mut q_dot, mut v_dot, mut any_initial) = (Vec::new(), Vec::new(), false);
+        let (mut initial_dot, mut any_initial) = (system.zero_tangents(0), false);
         let mut input_dots = Vec::new();
+        let start = setup.ready()?.run(&AtomicBool::new(false)).start();
         for direction in directions.iter() {
             let Ok(direction) = direction.cast::<PyTuple>() else {
                 return invalid("a direction is (parameters, initial, controls)");
             };
             theta_dots.push(theta_dot(&setup, &direction.get_item(0)?)?);
             let initial = direction.get_item(1)?;
-            if initial.is_none() {
-                q_dot.extend(std::iter::repeat_n(0.0, n));
-                v_dot.extend(std::iter::repeat_n(0.0, n));
+            let one = if initial.is_none() {
+                system.zero_tangents(1)
             } else {
-                let state = crate::setup::state(system, &initial)?;
-                q_dot.extend(state.q);
-                v_dot.extend(state.v);
                 any_initial = true;
-            }
+                tangent(system, &start.q, &state(system, &initial)?)
+            };
+            initial_dot.q.extend(one.q);
+            initial_dot.v.extend(one.v);
+            initial_dot.act.extend(one.act);
             input_dots.push(input_dot(&setup, &direction.get_item(2)?)?);
         }
         let columns = theta_dots.len();
@@ -308,12 +317,7 @@ impl Model {
                     columns,
                     c,
                     p: Vec::new(),
-                    initial: any_initial.then_some(StateTangents {
-                        act: vec![0.0; columns * system.activation_len()],
-                        columns,
-                        q: q_dot,
-                        v: v_dot,
-                    }),
+                    initial: any_initial.then_some(StateTangents { columns, ..initial_dot }),
                     inputs: if moved {
                         input_dots.into_iter().map(|d| d.unwrap_or_else(zero)).collect()
                     } else {
@@ -329,9 +333,9 @@ impl Model {
         let len = y.len();
         let list = PyList::empty(py);
         for k in 0..columns {
-            list.append(outputs.split(py, n, y_dot[k * len..(k + 1) * len].to_vec())?)?;
+            list.append(outputs.split(py, system, y_dot[k * len..(k + 1) * len].to_vec())?)?;
         }
-        Ok((outputs.split(py, n, y)?, list))
+        Ok((outputs.split(py, system, y)?, list))
     }
 }
 
@@ -394,7 +398,7 @@ pub struct Record {
 }
 
 /// Carries adjoints back through records: for each the derivatives `(parameters, initial, controls)`,
-/// by path, as `(q, v)`, and by channel in the order of its controls.
+/// by path, as `(q, v, act)`, and by channel in the order of its controls.
 #[pyfunction]
 pub fn pullback<'py>(
     py: Python<'py>,
@@ -415,23 +419,21 @@ pub fn pullback<'py>(
         each(&records, |i, record| record.pull(&y_bars[i], interrupt))
     })?;
     let list = PyList::empty(py);
-    for (record, (gradient, theta_bar)) in records.iter().zip(found) {
-        list.append(record.derivatives(py, gradient, &theta_bar)?)?;
+    for (record, (gradient, theta_bar, initial)) in records.iter().zip(found) {
+        list.append(record.derivatives(py, gradient, &theta_bar, initial)?)?;
     }
     Ok(list)
 }
 
 impl Record {
-    /// An adjoint of the observed values from `(q, v, signals)`, each None for zero.
+    /// An adjoint of the observed values from `(q, v, act, signals)`, each None for zero.
     fn y_bar(&self, given: &Bound<'_, PyAny>) -> Result<Vec<f64>> {
-        let parts: (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>) = given.extract()?;
-        let half = self.observer.states_len() / 2;
+        let parts: [Bound<'_, PyAny>; 4] = given.extract()?;
         let mut y_bar = vec![0.0; self.observer.len()];
-        let end = y_bar.len();
-        let places = [(0..half), (half..2 * half), (2 * half..end)];
-        let names = ["positions", "velocities", "signals"];
-        for ((part, place), name) in [parts.0, parts.1, parts.2].into_iter().zip(places).zip(names)
-        {
+        let [q, v, act] = self.observer.places();
+        let places = [q, v, act, self.observer.states_len()..y_bar.len()];
+        let names = ["positions", "velocities", "activations", "signals"];
+        for ((part, place), name) in parts.into_iter().zip(places).zip(names) {
             if part.is_none() {
                 continue;
             }
@@ -448,13 +450,14 @@ impl Record {
         Ok(y_bar)
     }
 
-    fn pull(&self, y_bar: &[f64], interrupt: &AtomicBool) -> Result<(Gradient, Vec<f64>)> {
+    fn pull(&self, y_bar: &[f64], interrupt: &AtomicBool) -> Result<(Gradient, Vec<f64>, State)> {
         let ready = self.setup.ready()?;
         let run = ready.run(interrupt);
         let gradient = run.pullback(&self.observer, &self.outputs.p(), &self.recorded, y_bar)?;
         let system = &self.setup.compiled.system;
         let theta_bar = system.derive_pullback(self.setup.theta(), ready.constants(), &gradient.c);
-        Ok((gradient, theta_bar))
+        let initial = cotangent(system, &run.start().q, &gradient.initial);
+        Ok((gradient, theta_bar, initial))
     }
 
     fn derivatives<'py>(
@@ -462,6 +465,7 @@ impl Record {
         py: Python<'py>,
         gradient: Gradient,
         theta_bar: &[f64],
+        initial: State,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let leaves = self.setup.compiled.leaves();
         let by_path = PyDict::new(py);
@@ -471,8 +475,11 @@ impl Record {
                 by_path.set_item(&leaf.path, array(py, values, &leaf.shape)?)?;
             }
         }
-        let n = [gradient.initial.q.len()];
-        let initial = (array(py, gradient.initial.q, &n)?, array(py, gradient.initial.v, &n)?);
+        let flat = |values: Vec<f64>| {
+            let n = [values.len()];
+            array(py, values, &n)
+        };
+        let initial = (flat(initial.q)?, flat(initial.v)?, flat(initial.act)?);
         let mut by_channel = gradient.inputs;
         let controls = PyList::empty(py);
         for &channel in &self.setup.channels {
@@ -486,8 +493,8 @@ impl Record {
 
 #[pymethods]
 impl Record {
-    /// The observed values as `(q, v, signals)`.
+    /// The observed values as `(q, v, act, signals)`.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.outputs.split(py, self.setup.compiled.system.dof(), self.recorded.y.clone())
+        self.outputs.split(py, &self.setup.compiled.system, self.recorded.y.clone())
     }
 }

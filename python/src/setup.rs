@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use costate::dynamics::rollout::Run;
-use costate::dynamics::{Constants, System};
+use costate::dynamics::{Constants, StateAdjoint, StateTangents, System};
 use costate::model::{InputSignal, Inputs, Interpolation, State};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -104,28 +104,67 @@ pub fn values(given: &Bound<'_, PyAny>) -> Result<Values> {
     Ok(out)
 }
 
-/// A state from `(q, v)`.
+/// A state from `(q, v)` or `(q, v, act)`.
 pub fn state(system: &System, given: &Bound<'_, PyAny>) -> Result<State> {
-    let Ok((q, v)) = given.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+    let parts: Vec<Bound<'_, PyAny>> = given.extract().unwrap_or_default();
+    let lengths = [system.position_len(), system.dof(), system.activation_len()];
+    if !(2..=3).contains(&parts.len()) {
         return invalid("initial: expected positions and velocities");
-    };
-    let read = |value: &Bound<'_, PyAny>, what: &str| {
-        let (values, _) = numbers(value, what)?;
-        if values.len() != system.dof() {
+    }
+    let mut read = Vec::new();
+    for ((part, name), expected) in parts.iter().zip(["q", "v", "act"]).zip(lengths) {
+        let (values, _) = numbers(part, &format!("initial.{name}"))?;
+        if values.len() != expected {
             return invalid(format!(
-                "{what}: the model has {} coordinates, found {}",
-                system.dof(),
+                "initial.{name}: the model has {expected} coordinates, found {}",
                 values.len()
             ));
         }
-        Ok(values)
-    };
-    Ok(State {
-        time: 0.0,
-        q: read(&q, "initial.q")?,
-        v: read(&v, "initial.v")?,
-        act: vec![0.0; system.activation_len()],
-    })
+        read.push(values);
+    }
+    let act = if read.len() == 3 { read.pop() } else { None };
+    let act = act.unwrap_or_else(|| vec![0.0; system.activation_len()]);
+    let v = read.pop().unwrap_or_default();
+    Ok(State { time: 0.0, q: read.pop().unwrap_or_default(), v, act })
+}
+
+/// Where quaternions start in the position coordinates, and where their rotations do among the
+/// degrees of freedom.
+fn quaternions(system: &System) -> Vec<(usize, usize)> {
+    let soft = 3 * system.vertex_count();
+    let (mut q, mut v) = (soft, soft);
+    let mut out = Vec::new();
+    for joint in system.model().articulation.iter().flat_map(|a| &a.joints) {
+        let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
+        if nq > nv {
+            out.push((q + nq - 4, v + nv - 3));
+        }
+        (q, v) = (q + nq, v + nv);
+    }
+    out
+}
+
+/// The tangent of a state at `q` whose coordinates move at the rates of `dot`: a quaternion's part
+/// along itself, which moves nothing, is left out.
+pub fn tangent(system: &System, q: &[f64], dot: &State) -> StateTangents {
+    let mut out = system.zero_tangents(1);
+    system.lower_positions(q, &dot.q, &mut out.q);
+    // The columns of q ⊗ (0, ω/2) are orthogonal and of length 1/2.
+    for (_, at) in quaternions(system) {
+        out.q[at..at + 3].iter_mut().for_each(|x| *x *= 4.0);
+    }
+    out.v.copy_from_slice(&dot.v);
+    out.act.copy_from_slice(&dot.act);
+    out
+}
+
+/// The adjoint of a state at `q` by its coordinates; that of a quaternion is orthogonal to it.
+pub fn cotangent(system: &System, q: &[f64], bar: &StateAdjoint) -> State {
+    let mut by_q = system.lift_positions(q, &bar.q);
+    for (at, _) in quaternions(system) {
+        by_q[at..at + 4].iter_mut().for_each(|x| *x *= 4.0);
+    }
+    State { time: 0.0, q: by_q, v: bar.v.clone(), act: bar.act.clone() }
 }
 
 /// Inputs from a list of `(channel, times, values, linear)`.

@@ -85,3 +85,17 @@ def test_errors_come_through(model):
     simulate = costate.jax.rollout(model, steps=2)
     with pytest.raises(Exception, match="must be greater than 0"):
         jax.block_until_ready(simulate({YOUNG: -1.0}).q)
+
+
+def test_check_grads_of_a_robot():
+    from conftest import ROOT
+
+    robot = costate.load(ROOT / "crates/dynamics/tests/data/mujoco/models/double_pendulum.xml", allow=["contact"])
+    start = robot.initial_state()
+    simulate = costate.jax.rollout(robot, steps=20, every=10)
+
+    def f(gravity, q, v):
+        motion = simulate({"option.gravity": gravity}, initial=(q, v))
+        return motion.q, motion.v
+
+    check_grads(f, (np.array([0, 0, -9.81]), start.q, start.v), order=1, modes=["rev"], atol=1e-6, rtol=1e-6, eps=1e-6)

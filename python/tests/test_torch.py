@@ -96,3 +96,17 @@ def test_bad_input_is_told(model):
         costate.torch.rollout(model, {YOUNG: tensor(-1.0)}, steps=2)
     with pytest.raises(costate.BadInput, match="log"):
         costate.torch.Simulator(model, [YOUNG], transform={YOUNG: "sqrt"})
+
+
+def test_gradcheck_of_a_robot():
+    from conftest import ROOT
+
+    robot = costate.load(ROOT / "crates/dynamics/tests/data/mujoco/models/double_pendulum.xml", allow=["contact"])
+    start = robot.initial_state()
+
+    def f(gravity, q, v):
+        motion = costate.torch.rollout(robot, {"option.gravity": gravity}, initial=(q, v), steps=20, every=10)
+        return motion.q, motion.v
+
+    inputs = (tensor([0.0, 0.0, -9.81]), tensor(start.q), tensor(start.v))
+    assert torch.autograd.gradcheck(f, inputs, eps=1e-6, atol=1e-7, rtol=1e-5, fast_mode=True)

@@ -38,11 +38,7 @@ impl ModelFile {
         let path = path.as_ref();
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if !["xml", "mjcf", "urdf"].contains(&ending.as_str()) {
-            let scene = Scene::read(path)?;
-            let model = scene.model.clone();
-            let left_out = refuse(path, &model, &[allow, &scene.allow].concat())?;
-            let source = Source::Scene(Box::new(scene));
-            return Ok(Self { model, left_out, source });
+            return Self::of_scene(path, Scene::read(path)?, allow);
         }
         let mut model = if ending == "urdf" { read_urdf(path)? } else { read_mjcf(path)? };
         let left_out = refuse(path, &model, allow)?;
@@ -54,6 +50,21 @@ impl ModelFile {
             model.articulation = Some(articulation);
         }
         Ok(Self { model, left_out, source: Source::Mjcf(path.to_path_buf()) })
+    }
+
+    /// Reads a scene from text; `path` is what errors call it and where relative paths start.
+    ///
+    /// # Errors
+    /// As [`ModelFile::read`].
+    pub fn parse_scene(path: impl AsRef<Path>, text: &str, allow: &[String]) -> Result<Self> {
+        let path = path.as_ref();
+        Self::of_scene(path, Scene::parse(path, text)?, allow)
+    }
+
+    fn of_scene(path: &Path, scene: Scene, allow: &[String]) -> Result<Self> {
+        let model = scene.model.clone();
+        let left_out = refuse(path, &model, &[allow, &scene.allow].concat())?;
+        Ok(Self { model, left_out, source: Source::Scene(Box::new(scene)) })
     }
 
     /// Writes the file to `target` with the values of `model`, which has the same structure: only the

@@ -16,7 +16,7 @@ from ._costate import VERSION as __version__
 from ._builder import Builder
 from ._derivatives import Gradient, LeafCheck, check_gradient, jacobian, jvp, value_and_grad, vjp, vjps
 from ._identify import Experiment, Identification, Parameter
-from ._model import InputChannel, Leaf, Leaves, Model, Parameters, State, load
+from ._model import InputChannel, Joint, Leaf, Leaves, Model, Parameters, State, load
 from ._rollout import Input, Signals, Trajectory, rollout, rollouts, step
 from .errors import *  # noqa: F403
 
@@ -27,6 +27,7 @@ __all__ = [
     "Identification",
     "InputChannel",
     "Input",
+    "Joint",
     "Leaf",
     "LeafCheck",
     "Leaves",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _costate
 from ._model import Model, State
-from ._rollout import Input, Signals, Trajectory, _Outputs, _setup
+from ._rollout import Input, Signals, Trajectory, _initial, _Outputs, _setup
 from .errors import BadInput
 
 __all__ = ["Gradient", "LeafCheck", "check_gradient", "jacobian", "jvp", "value_and_grad", "vjp", "vjps"]
@@ -59,12 +59,12 @@ class Pullback:
         return pull([self], [cotangent])[0]
 
     def _gradient(self, parts: tuple[Any, Any, Any]) -> Gradient:
-        by_path, (q, v), by_channel = parts
+        by_path, (q, v, act), by_channel = parts
         controls = {
             name: np.reshape(bar, shape)
             for name, shape, bar in zip(self._names, self._shapes, by_channel)
         }
-        return Gradient(by_path, State(q, v), controls)
+        return Gradient(by_path, State(q, v, act, vertices=self._outputs.vertices), controls)
 
 
 def pull(pullbacks: Sequence[Pullback], cotangents: Sequence[Trajectory | Mapping[str, Any]]) -> list[Gradient]:
@@ -192,11 +192,9 @@ def jvp(
 
 
 def _direction(tangents: Any, initial: Any, controls: Any) -> tuple[Any, Any, Any]:
-    if isinstance(initial, State):
-        initial = (initial.q, initial.v)
     return (
         None if tangents is None else dict(tangents),
-        initial,
+        None if initial is None else _initial(initial),
         None if controls is None else dict(controls),
     )
 

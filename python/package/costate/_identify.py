@@ -112,14 +112,18 @@ class Experiment:
         self._laws = model._laws
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], laws: Iterable[Law] = ()) -> Experiment:
+    def load(
+        cls, path: str | os.PathLike[str], laws: Iterable[Law] = (), allow: Iterable[str] = ()
+    ) -> Experiment:
         """Reads an experiment file with its scene and recordings.
 
-        ``laws`` are material laws of one's own that the scene names (:mod:`costate.laws`).
+        ``laws`` are material laws of one's own that the scene names (:mod:`costate.laws`); ``allow`` is as
+        for :func:`costate.load`.
         """
         self = cls.__new__(cls)
         self._laws = tuple(_check(laws))
-        self._core = _costate.Experiment.read(os.fspath(path), [law._core for law in self._laws])
+        own = [law._core for law in self._laws]
+        self._core = _costate.Experiment.read(os.fspath(path), own, list(allow))
         return self
 
     @property

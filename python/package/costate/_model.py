@@ -14,7 +14,7 @@ from . import _costate
 from .errors import BadInput, UnknownName
 from .laws import Law, _check
 
-__all__ = ["Model", "Leaf", "Leaves", "Parameters", "State", "InputChannel", "load"]
+__all__ = ["Model", "Leaf", "Leaves", "Parameters", "State", "InputChannel", "Joint", "load"]
 
 
 @dataclass(frozen=True)
@@ -130,21 +130,61 @@ class State:
     """The state of a model at one time."""
 
     q: NDArray[np.float64]
-    """Positions, m: x, y, z of every soft vertex, ``[3 * vertices]``."""
+    """Positions: x, y, z (m) of every soft vertex, then the coordinates of every joint (m or rad; an
+    orientation is a unit quaternion w, x, y, z)."""
     v: NDArray[np.float64]
-    """Velocities, m/s, in the same order."""
+    """Velocities in the same order, m/s and rad/s; that of an orientation has three numbers, in the
+    body's axes."""
+    act: NDArray[np.float64] | None = None
+    """Activations of actuators with dynamics of their own."""
     time: float = 0.0
     """Time, s."""
+    vertices: int | None = None
+    """Number of soft vertices, where there are joints too."""
 
     @property
     def positions(self) -> NDArray[np.float64]:
         """Positions of the soft vertices, m, ``[vertices, 3]``; a view of ``q``."""
-        return np.reshape(self.q, (-1, 3))
+        return points(self.q, self.vertices)
 
     @property
     def velocities(self) -> NDArray[np.float64]:
         """Velocities of the soft vertices, m/s, ``[vertices, 3]``; a view of ``v``."""
-        return np.reshape(self.v, (-1, 3))
+        return points(self.v, self.vertices)
+
+    @property
+    def qpos(self) -> NDArray[np.float64]:
+        """Coordinates of the joints; a view of ``q``."""
+        return self.q[3 * (self.vertices or 0) :] if self.vertices is not None else self.q[len(self.q) :]
+
+    @property
+    def qvel(self) -> NDArray[np.float64]:
+        """Velocities of the joints; a view of ``v``."""
+        return self.v[3 * (self.vertices or 0) :] if self.vertices is not None else self.v[len(self.v) :]
+
+    def parts(self) -> tuple[Any, ...]:
+        """(q, v), or (q, v, act) where there are activations."""
+        return (self.q, self.v) if self.act is None or np.size(self.act) == 0 else (self.q, self.v, self.act)
+
+
+def points(x: Any, vertices: int | None) -> Any:
+    """The soft vertices' part of positions or velocities, ``[..., vertices, 3]``."""
+    if vertices is not None and x.shape[-1] != 3 * vertices:
+        x = x[..., : 3 * vertices]
+    return x.reshape(*x.shape[:-1], x.shape[-1] // 3, 3)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint of an articulated body, and where it lies in the state."""
+
+    name: str
+    kind: str
+    """"free", "ball", "slide" or "hinge"."""
+    q: slice
+    """Its coordinates in ``State.q``."""
+    v: slice
+    """Its degrees of freedom in ``State.v``."""
 
 
 class Model:
@@ -153,7 +193,7 @@ class Model:
     Made by :func:`costate.load` or :class:`costate.Builder`.
     """
 
-    __slots__ = ("_core", "_laws", "_timestep", "_sizes", "_bodies")
+    __slots__ = ("_core", "_laws", "_timestep", "_sizes", "_bodies", "_soft")
 
     def __init__(self, core: _costate.Model, laws: Sequence[Law] = ()) -> None:
         self._core = core
@@ -161,6 +201,8 @@ class Model:
         self._timestep: float = core.timestep
         self._sizes: dict[str, int] = {name: size for name, size, _ in core.inputs}
         self._bodies: dict[str, tuple[int, int]] = {n: (first, count) for n, first, count in core.bodies}
+        # Of models without joints all coordinates are those of vertices.
+        self._soft: int | None = self.vertex_count if core.joints else None
 
     @property
     def name(self) -> str:
@@ -195,6 +237,21 @@ class Model:
     def vertex_count(self) -> int:
         """Number of soft vertices."""
         return sum(count for _, count in self._bodies.values())
+
+    @property
+    def joints(self) -> dict[str, Joint]:
+        """The joints by name, in the order of the state."""
+        out = {}
+        q = v = 3 * self.vertex_count
+        for name, kind, nq, nv in self._core.joints:
+            out[name] = Joint(name, kind, slice(q, q + nq), slice(v, v + nv))
+            q, v = q + nq, v + nv
+        return out
+
+    @property
+    def left_out(self) -> list[str]:
+        """What the file asks for, is not simulated, and ``load`` was allowed to leave out."""
+        return self._core.left_out
 
     @property
     def triangles(self) -> NDArray[np.intp]:
@@ -249,8 +306,8 @@ class Model:
         """The state at time zero that follows from the parameters."""
         from ._rollout import _setup
 
-        q, v = self._core.initial_state(_setup(self, parameters, None, controls)[0])
-        return State(q, v)
+        q, v, act = self._core.initial_state(_setup(self, parameters, None, controls)[0])
+        return State(q, v, act, vertices=self._soft)
 
     def gif(self, motion: Any, path: str | os.PathLike[str] | None = None) -> bytes:
         """A motion of this model as an animated picture, written to ``path`` where one is given."""
@@ -269,8 +326,8 @@ class Model:
         self._core.save(os.fspath(path))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        path, text, changed = self._core.parts()
-        return _restore, (os.fspath(path), text, changed, self._timestep, self._laws)
+        path, text, allow, changed = self._core.parts()
+        return _restore, (os.fspath(path), text, allow, changed, self._timestep, self._laws)
 
     def __copy__(self) -> Model:
         return self
@@ -280,15 +337,21 @@ class Model:
 
     def __repr__(self) -> str:
         return (
-            f"<costate.Model {self.name!r}: {self.vertex_count} vertices in {len(self._bodies)} soft "
-            f"bodies, {len(self.leaves)} leaves, time step {self._timestep:g} s>"
+            f"<costate.Model {self.name!r}: "
+            + (f"{self.vertex_count} vertices in {len(self._bodies)} soft bodies, " if self._bodies else "")
+            + (f"{len(self._core.joints)} joints, " if self._core.joints else "")
+            + f"{len(self.leaves)} leaves, time step {self._timestep:g} s>"
         )
 
 
 def _restore(
-    path: str, text: str, changed: dict[str, Any], timestep: float, laws: tuple[Law, ...]
+    path: str, text: str | None, allow: list[str], changed: dict[str, Any], timestep: float, laws: tuple[Law, ...]
 ) -> Model:
-    core = _costate.Model.parse(path, text, [law._core for law in laws])
+    own = [law._core for law in laws]
+    if text is None:
+        core = _costate.Model.load(path, own, allow)
+    else:
+        core = _costate.Model.parse(path, text, own, allow)
     if changed:
         core = core.with_values(changed)
     if core.timestep != timestep:
@@ -296,14 +359,19 @@ def _restore(
     return Model(core, laws)
 
 
-def load(path: str | os.PathLike[str], laws: Iterable[Law] = ()) -> Model:
-    """Reads a model; the format follows from the file's ending (``.toml``: a scene).
+def load(
+    path: str | os.PathLike[str], laws: Iterable[Law] = (), allow: Iterable[str] = ()
+) -> Model:
+    """Reads a model; the format follows from the file's ending: a scene (``.toml``), or a robot in MJCF
+    (``.xml``) or URDF (``.urdf``).
 
-    ``laws`` are material laws of one's own that the file names (:mod:`costate.laws`).
+    ``laws`` are material laws of one's own that the file names (:mod:`costate.laws`). What a robot's
+    file asks for and is not simulated is refused by name unless ``allow`` has the name; then
+    ``model.left_out`` says it. A pickled model of a file reads the file again.
 
     Raises :class:`costate.BadInput` with file, line and column where something is wrong with it.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise BadInput(f"load: expected a path, found a {type(path).__name__}")
     laws = _check(laws)
-    return Model(_costate.Model.load(os.fspath(path), [law._core for law in laws]), laws)
+    return Model(_costate.Model.load(os.fspath(path), [law._core for law in laws], list(allow)), laws)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._model import Model, State
+from ._model import Model, State, points
 from ._toml import dumps
 from .errors import BadInput, Diverged, UnknownName
 
@@ -54,29 +54,44 @@ class Trajectory:
     time: Array
     """Times of the states, s, ``[states]``."""
     q: Array | None
-    """Positions, ``[states, coordinates]``, m; None where no states were asked for."""
+    """Positions, ``[states, coordinates]``, as in :class:`State`; None where no states were asked for."""
     v: Array | None
-    """Velocities, ``[states, coordinates]``, m/s."""
+    """Velocities, ``[states, degrees of freedom]``."""
+    act: Array | None = None
+    """Activations, ``[states, activations]``."""
     signals: dict[str, Array] = field(default_factory=dict)
     """Signals by name, each ``[times]``, in SI units."""
     times: Array | None = None
     """Times of the signals, s."""
+    vertices: int | None = None
+    """Number of soft vertices, where there are joints too."""
 
     @property
     def positions(self) -> Array:
         """Positions of the soft vertices, m, ``[states, vertices, 3]``; a view of ``q``."""
-        return _points(self.q)
+        return points(_states(self.q), self.vertices)
 
     @property
     def velocities(self) -> Array:
         """Velocities of the soft vertices, m/s, ``[states, vertices, 3]``; a view of ``v``."""
-        return _points(self.v)
+        return points(_states(self.v), self.vertices)
+
+    @property
+    def qpos(self) -> Array:
+        """Coordinates of the joints, ``[states, coordinates]``; a view of ``q``."""
+        return _joints(_states(self.q), self.vertices)
+
+    @property
+    def qvel(self) -> Array:
+        """Velocities of the joints, ``[states, degrees of freedom]``; a view of ``v``."""
+        return _joints(_states(self.v), self.vertices)
 
     def state(self, index: int = -1) -> State:
         """One of the states, by default the last."""
         if self.q is None or self.v is None:
             raise BadInput("the rollout was asked for no states")
-        return State(self.q[index], self.v[index], float(self.time[index]))
+        act = None if self.act is None else self.act[index]
+        return State(self.q[index], self.v[index], act, float(self.time[index]), self.vertices)
 
     def zeros(self) -> Trajectory:
         """Zeros of the same shapes, to fill in as a cotangent: ``bar.positions[-1] = …``."""
@@ -84,8 +99,10 @@ class Trajectory:
             self.time,
             None if self.q is None else np.zeros_like(self.q),
             None if self.v is None else np.zeros_like(self.v),
+            None if self.act is None else np.zeros_like(self.act),
             {name: np.zeros_like(x) for name, x in self.signals.items()},
             self.times,
+            self.vertices,
         )
 
     def __len__(self) -> int:
@@ -98,10 +115,14 @@ class Trajectory:
         return f"<costate.Trajectory: {'; '.join(what)}>"
 
 
-def _points(x: Array | None) -> Array:
+def _states(x: Array | None) -> Array:
     if x is None:
         raise BadInput("the rollout was asked for no states")
-    return x.reshape(len(x), -1, 3)
+    return x
+
+
+def _joints(x: Array, vertices: int | None) -> Array:
+    return x[:, x.shape[1] if vertices is None else 3 * vertices :]
 
 
 def _control(model: Model, name: str, given: Any) -> tuple[str, Any, Any, bool]:
@@ -134,20 +155,25 @@ def _setup(
             names.append(name)
             shapes.append(np.shape(given.values if isinstance(given, Input) else given))
     if initial is not None:
-        if isinstance(initial, State):
-            initial = (initial.q, initial.v)
-        elif isinstance(initial, Mapping):
-            extra = set(initial) - {"q", "v"}
-            if extra or len(initial) != 2:
-                raise BadInput("initial: expected a State, (q, v), or a dict with q and v")
-            initial = (initial["q"], initial["v"])
+        initial = _initial(initial)
     return (parameters, initial, inputs), names, shapes
+
+
+def _initial(given: Any) -> tuple[Any, ...]:
+    """(q, v) or (q, v, act) of an initial state in any form."""
+    if isinstance(given, State):
+        return given.parts()
+    if isinstance(given, Mapping):
+        if not {"q", "v"} <= set(given) <= {"q", "v", "act"}:
+            raise BadInput("initial: expected a State, (q, v), or a dict with q and v")
+        return tuple(given[k] for k in ("q", "v", "act") if k in given)
+    return tuple(given)
 
 
 class _Outputs:
     """What a rollout gives, as the core takes it, and how to make a Trajectory of what it returns."""
 
-    __slots__ = ("core", "h", "_time", "times", "names")
+    __slots__ = ("core", "h", "_time", "times", "names", "vertices", "widths")
 
     def __init__(
         self,
@@ -159,6 +185,8 @@ class _Outputs:
         times: ArrayLike | None,
     ) -> None:
         self.h = h = model._timestep
+        self.vertices = model._soft
+        self.widths = model._core.widths
         if steps is not None and duration is not None:
             raise BadInput("give steps or duration, not both")
         if duration is not None:
@@ -196,25 +224,41 @@ class _Outputs:
             self._time = _step_times(steps, every, self.h)
         return self._time
 
-    def trajectory(self, parts: tuple[Any, Any, Any]) -> Trajectory:
-        q, v, y = parts
+    def trajectory(self, parts: tuple[Any, Any, Any, Any]) -> Trajectory:
+        q, v, act, y = parts
         signals = {} if y is None else dict(zip(self.names, y))
-        return Trajectory(self.time, q, v, signals, self.times)
+        return Trajectory(self.time, q, v, act, signals, self.times, self.vertices)
 
-    def cotangent(self, given: Any) -> tuple[Any, Any, Any]:
-        """(q, v, signals) of a cotangent: a Trajectory, or a dict with some of its fields."""
+    def _whole(self, by_all: Any, by_points: Any, by_joints: Any, width: int | None) -> Any:
+        """The cotangent of all coordinates from those of vertices and joints."""
+        if by_points is None and by_joints is None:
+            return by_all
+        if self.vertices is None and by_joints is None:
+            return by_points
+        if by_all is not None:
+            raise BadInput("a cotangent has q or its parts, not both; likewise v")
+        soft = 3 * (self.vertices or 0)
+        out = np.zeros((len(self.time), width or 0))
+        if by_points is not None:
+            out[:, :soft] = np.reshape(by_points, (len(self.time), soft))
+        if by_joints is not None:
+            out[:, soft:] = by_joints
+        return out
+
+    def cotangent(self, given: Any) -> tuple[Any, Any, Any, Any]:
+        """(q, v, act, signals) of a cotangent: a Trajectory, or a dict with some of its fields."""
         if isinstance(given, Trajectory):
-            given = {"q": given.q, "v": given.v, "signals": given.signals}
+            given = {"q": given.q, "v": given.v, "act": given.act, "signals": given.signals}
         if not isinstance(given, Mapping):
             raise BadInput(
                 "a cotangent is a Trajectory (see Trajectory.zeros) or a dict with some of "
-                f"positions, velocities, q, v, signals; found a {type(given).__name__}"
+                f"positions, velocities, qpos, qvel, q, v, act, signals; found a {type(given).__name__}"
             )
-        unknown = set(given) - {"positions", "velocities", "q", "v", "signals"}
+        unknown = set(given) - {"positions", "velocities", "qpos", "qvel", "q", "v", "act", "signals"}
         if unknown:
             raise BadInput(f"a cotangent has no {', '.join(sorted(map(str, unknown)))}")
-        q = given.get("positions", given.get("q"))
-        v = given.get("velocities", given.get("v"))
+        q = self._whole(given.get("q"), given.get("positions"), given.get("qpos"), self.widths[0])
+        v = self._whole(given.get("v"), given.get("velocities"), given.get("qvel"), self.widths[1])
         y = None
         by_name = given.get("signals")
         if by_name:
@@ -225,7 +269,7 @@ class _Outputs:
                 if name not in self.names:
                     raise UnknownName(f"there is no signal {name!r}; known: {', '.join(self.names)}")
                 y[self.names.index(name)] = bar
-        return q, v, y
+        return q, v, given.get("act"), y
 
 
 def _step_times(steps: int, every: int, h: float) -> Array:
@@ -290,7 +334,7 @@ def rollout(
     except Diverged as error:
         if every is not None:
             partial = model._core.rollout_until_fault(item, outputs.core[0], every)
-            error.partial = Trajectory(*partial)
+            error.partial = Trajectory(*partial, vertices=model._soft)
         raise
 
 
@@ -336,8 +380,8 @@ def step(
     A pure function: ``state`` stays as it is.
     """
     item, _, _ = _setup(model, parameters, state, controls)
-    q, v, _ = model._core.rollout([item], (1, 1, None, None))[0]
-    return State(q[1], v[1], state.time + model._timestep)
+    q, v, act, _ = model._core.rollout([item], (1, 1, None, None))[0]
+    return State(q[1], v[1], act[1], state.time + model._timestep, model._soft)
 
 
 def _sequence(x: Any) -> Sequence[Any]:

@@ -24,8 +24,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._derivatives import MEMORY, pull, vjps
-from ._model import Model, State
-from ._rollout import Input, Signals, _Outputs, rollouts
+from ._model import Model, points
+from ._rollout import Input, Signals, _initial, _Outputs, rollouts
 from .errors import BadInput
 
 __all__ = ["Motion", "rollout"]
@@ -40,24 +40,26 @@ class Motion(NamedTuple):
     time: Any
     q: Any
     v: Any
+    act: Any
     signals: dict[str, Any]
     times: Any
+    vertices: int | None
 
     @property
     def positions(self) -> Any:
         """Positions of the soft vertices, m, ``[states, vertices, 3]``."""
-        return _points(self.q)
+        return points(_states(self.q), self.vertices)
 
     @property
     def velocities(self) -> Any:
         """Velocities of the soft vertices, m/s, ``[states, vertices, 3]``."""
-        return _points(self.v)
+        return points(_states(self.v), self.vertices)
 
 
-def _points(x: Any) -> Any:
+def _states(x: Any) -> Any:
     if x is None:
         raise BadInput("the rollout was asked for no states")
-    return x.reshape(x.shape[0], -1, 3)
+    return x
 
 
 def rollout(
@@ -80,10 +82,10 @@ def rollout(
     options = {
         "steps": steps, "duration": duration, "every": every, "signals": signals, "times": times,
     }
-    n = 3 * model.vertex_count
     shapes: dict[str, tuple[int, ...]] = {}
     if every is not None:
-        shapes["q"] = shapes["v"] = (len(outputs.time), n)
+        for key, width in zip(("q", "v", "act"), model._core.widths):
+            shapes[key] = (len(outputs.time), width)
     if outputs.names:
         shapes["signals"] = (len(outputs.names), len(outputs.times))
 
@@ -99,8 +101,7 @@ def rollout(
             controls[name] = value if given is None else Input(given.times, value, given.interpolation)
         run["controls"] = controls
         if "initial" in arguments:
-            q, v = arguments["initial"]
-            run["initial"] = (np.asarray(q[at], np.float64), np.asarray(v[at], np.float64))
+            run["initial"] = tuple(np.asarray(x[at], np.float64) for x in arguments["initial"])
         return run
 
     def batch(arguments: dict[str, Any], ranks: dict[str, Any], fixed: dict[str, Input]) -> Any:
@@ -144,11 +145,7 @@ def rollout(
             },
         }
         if initial is not None:
-            if isinstance(initial, State):
-                initial = (initial.q, initial.v)
-            elif isinstance(initial, Mapping):
-                initial = (initial["q"], initial["v"])
-            arguments["initial"] = (jnp.ravel(jnp.asarray(initial[0])), jnp.ravel(jnp.asarray(initial[1])))
+            arguments["initial"] = tuple(jnp.ravel(jnp.asarray(x)) for x in _initial(initial))
         arguments = jax.tree.map(
             lambda x: x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float), arguments
         )
@@ -187,7 +184,7 @@ def rollout(
                 backs = [back for _, back in vjps(model, runs, wrt=wrt, memory=memory, **options)]
             cotangents = []
             for at in np.ndindex(axes):
-                cotangent = {k: bars[k][at] for k in ("q", "v") if k in bars}
+                cotangent = {k: bars[k][at] for k in ("q", "v", "act") if k in bars}
                 if "signals" in bars:
                     cotangent["signals"] = dict(zip(outputs.names, bars["signals"][at]))
                 cotangents.append(cotangent)
@@ -214,10 +211,9 @@ def rollout(
                 },
             }
             if "initial" in arguments:
-                q, v = arguments["initial"]
-                out["initial"] = (
-                    collect(lambda g: g.initial.q, q, 1),
-                    collect(lambda g: g.initial.v, v, 1),
+                out["initial"] = tuple(
+                    collect(lambda g, key=key: getattr(g.initial, key), x, 1)
+                    for key, x in zip(("q", "v", "act"), arguments["initial"])
                 )
             return out
 
@@ -243,8 +239,10 @@ def rollout(
             jnp.asarray(outputs.time),
             motion.get("q"),
             motion.get("v"),
+            motion.get("act"),
             dict(zip(outputs.names, motion["signals"])) if outputs.names else {},
             None if outputs.times is None else jnp.asarray(outputs.times),
+            model._soft,
         )
 
     return simulate

@@ -21,8 +21,8 @@ import numpy as np
 import torch
 
 from ._derivatives import MEMORY, pull, vjps
-from ._model import Model, State
-from ._rollout import Input, Signals, Trajectory
+from ._model import Model, points
+from ._rollout import Input, Signals, Trajectory, _initial
 from ._rollout import rollouts as _rollouts
 from .errors import BadInput
 
@@ -36,24 +36,26 @@ class Motion:
     time: torch.Tensor
     q: torch.Tensor | None
     v: torch.Tensor | None
+    act: torch.Tensor | None = None
     signals: dict[str, torch.Tensor] = field(default_factory=dict)
     times: torch.Tensor | None = None
+    vertices: int | None = None
 
     @property
     def positions(self) -> torch.Tensor:
         """Positions of the soft vertices, m, ``[states, vertices, 3]``."""
-        return _points(self.q)
+        return points(_states(self.q), self.vertices)
 
     @property
     def velocities(self) -> torch.Tensor:
         """Velocities of the soft vertices, m/s, ``[states, vertices, 3]``."""
-        return _points(self.v)
+        return points(_states(self.v), self.vertices)
 
 
-def _points(x: torch.Tensor | None) -> torch.Tensor:
+def _states(x: torch.Tensor | None) -> torch.Tensor:
     if x is None:
         raise BadInput("the rollout was asked for no states")
-    return x.reshape(x.shape[0], -1, 3)
+    return x
 
 
 @dataclass
@@ -62,7 +64,7 @@ class _Call:
 
     model: Model
     places: list[tuple[int, str, Any]]
-    """Of each tensor: its run, "parameter", "q", "v" or "control", and its name."""
+    """Of each tensor: its run, "parameter", "q", "v", "act" or "control", and its name."""
     runs: list[dict[str, Any]]
     options: dict[str, Any]
     kept: list[Trajectory] = field(default_factory=list)
@@ -106,7 +108,7 @@ class _Rollout(torch.autograd.Function):
         for motion in motions:
             names = list(motion.signals)
             if motion.q is not None:
-                out += [motion.q, motion.v]
+                out += [motion.q, motion.v, motion.act]
             if names:
                 out.append(np.stack([motion.signals[n] for n in names]))
         return tuple(torch.from_numpy(np.array(x)).to(device, dtype) for x in out)
@@ -119,8 +121,8 @@ class _Rollout(torch.autograd.Function):
         for motion in ctx.call.kept:
             cotangent: dict[str, Any] = {}
             if motion.q is not None:
-                q, v = bars.pop(0), bars.pop(0)
-                cotangent["q"], cotangent["v"] = _numpy(q), _numpy(v)
+                for key in ("q", "v", "act"):
+                    cotangent[key] = _numpy(bars.pop(0))
             if motion.signals:
                 rows = _numpy(bars.pop(0))
                 cotangent["signals"] = dict(zip(motion.signals, rows))
@@ -141,7 +143,7 @@ class _Rollout(torch.autograd.Function):
             else:
                 bar = getattr(gradient.initial, kind)
             shape = ctx.call.runs[run][{"parameter": "parameters", "control": "controls"}.get(kind, "initial")]
-            shape = shape[kind if kind in ("q", "v") else name]
+            shape = shape[kind if kind in ("q", "v", "act") else name]
             shape = np.shape(shape.values if isinstance(shape, Input) else shape)
             bar = np.array(bar, dtype=np.float64)
             # One number may stand for a whole field.
@@ -185,13 +187,9 @@ def rollouts(
         if initial is None:
             run["initial"] = None
         else:
-            if isinstance(initial, State):
-                initial = (initial.q, initial.v)
-            elif isinstance(initial, Mapping):
-                initial = (initial["q"], initial["v"])
-            run["initial"] = {"q": initial[0], "v": initial[1]}
-            for kind in ("q", "v"):
-                place(i, kind, None, run["initial"][kind])
+            run["initial"] = dict(zip(("q", "v", "act"), _initial(initial)))
+            for kind, value in run["initial"].items():
+                place(i, kind, None, value)
         plain.append(run)
     options = {
         "steps": steps, "duration": duration, "every": every, "signals": signals, "times": times,
@@ -205,10 +203,11 @@ def rollouts(
     motions = []
     for motion in call.kept:
         q = out.pop(0) if motion.q is not None else None
-        v = out.pop(0) if motion.v is not None else None
+        v = out.pop(0) if motion.q is not None else None
+        act = out.pop(0) if motion.q is not None else None
         by_name = dict(zip(motion.signals, out.pop(0))) if motion.signals else {}
         times_ = None if motion.times is None else torch.from_numpy(np.array(motion.times))
-        motions.append(Motion(torch.from_numpy(np.array(motion.time)), q, v, by_name, times_))
+        motions.append(Motion(torch.from_numpy(np.array(motion.time)), q, v, act, by_name, times_, motion.vertices))
     return motions
 
 

@@ -1,5 +1,6 @@
 //! The motion itself as observed values: states at chosen steps, with signals beside them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::SignalObserver;
@@ -8,10 +9,12 @@ use crate::system::System;
 
 /// Observes the whole state at chosen steps, and signals if wanted.
 ///
-/// The observed values are the positions at all the steps (`[steps, dof]`), then the velocities
-/// (`[steps, dof]`), then the signals' samples. Its parameters are those of the signals.
+/// The observed values are the position coordinates at all the steps (`[steps, position_len]`), then
+/// the velocities (`[steps, dof]`), the activations (`[steps, activation_len]`), then the signals'
+/// samples. Its parameters are those of the signals.
 pub struct MotionObserver {
-    dof: usize,
+    /// Lengths of positions, velocities and activations.
+    lengths: [usize; 3],
     at: Vec<usize>,
     signals: Option<Arc<SignalObserver>>,
     steps: usize,
@@ -32,7 +35,8 @@ impl MotionObserver {
         let served = signals.as_ref().map_or(0, |s| s.steps());
         // The state at step 0 is read in the first interval.
         let first = usize::from(!at.is_empty());
-        Self { dof: system.dof(), steps: steps.max(last).max(served).max(first), at, signals }
+        let lengths = [system.position_len(), system.dof(), system.activation_len()];
+        Self { lengths, steps: steps.max(last).max(served).max(first), at, signals }
     }
 
     /// The steps whose states are observed, ascending.
@@ -47,7 +51,17 @@ impl MotionObserver {
 
     /// How many of the observed values belong to states; the signals' samples follow.
     pub fn states_len(&self) -> usize {
-        2 * self.at.len() * self.dof
+        self.at.len() * self.lengths.iter().sum::<usize>()
+    }
+
+    /// Where positions, velocities and activations of the states lie among the values.
+    pub fn places(&self) -> [Range<usize>; 3] {
+        let mut start = 0;
+        self.lengths.map(|length| {
+            let range = start..start + self.at.len() * length;
+            start = range.end;
+            range
+        })
     }
 
     /// Where the state of step `step` lies among the kept ones.
@@ -60,9 +74,15 @@ impl MotionObserver {
         [if step == 0 { self.kept(0) } else { None }, self.kept(step + 1)]
     }
 
-    /// Where the positions of kept state `i` start among the values, and its velocities.
-    fn places(&self, i: usize) -> (usize, usize) {
-        (i * self.dof, (self.at.len() + i) * self.dof)
+    /// Where positions, velocities and activations of kept state `i` lie among the values.
+    fn place(&self, i: usize) -> [Range<usize>; 3] {
+        let [q, v, act] = self.places().map(|range| range.start);
+        let [nq, nv, na] = self.lengths;
+        [
+            q + i * nq..q + (i + 1) * nq,
+            v + i * nv..v + (i + 1) * nv,
+            act + i * na..act + (i + 1) * na,
+        ]
     }
 }
 
@@ -87,9 +107,10 @@ impl Observer for MotionObserver {
         let [first, last] = self.in_interval(at.step);
         for (kept, state) in [(first, at.start), (last, at.end)] {
             if let Some(i) = kept {
-                let (q, v) = self.places(i);
-                y[q..q + self.dof].copy_from_slice(&state.q);
-                y[v..v + self.dof].copy_from_slice(&state.v);
+                let [q, v, act] = self.place(i);
+                y[q].copy_from_slice(&state.q);
+                y[v].copy_from_slice(&state.v);
+                y[act].copy_from_slice(&state.act);
             }
         }
         if self.signals_read(at.step)
@@ -100,15 +121,17 @@ impl Observer for MotionObserver {
     }
 
     fn pushforward(&self, at: Interval, tangents: IntervalTangents, y_dot: &mut [f64]) {
-        let (n, len) = (self.dof, self.len());
+        let ([_, n, na], len) = (self.lengths, self.len());
         let [first, last] = self.in_interval(at.step);
-        for (kept, of) in [(first, tangents.start), (last, tangents.end)] {
+        for (kept, state, of) in [(first, at.start, tangents.start), (last, at.end, tangents.end)] {
             let Some(i) = kept else { continue };
-            let (q, v) = self.places(i);
             for k in 0..tangents.columns {
+                let [q, v, act] = self.place(i);
                 let column = &mut y_dot[k * len..(k + 1) * len];
-                column[q..q + n].copy_from_slice(&of.q[k * n..(k + 1) * n]);
-                column[v..v + n].copy_from_slice(&of.v[k * n..(k + 1) * n]);
+                let lifted = at.system.lift_positions(&state.q, &of.q[k * n..(k + 1) * n]);
+                column[q].copy_from_slice(&lifted);
+                column[v].copy_from_slice(&of.v[k * n..(k + 1) * n]);
+                column[act].copy_from_slice(&of.act[k * na..(k + 1) * na]);
             }
         }
         let Some(signals) = self.signals.as_ref().filter(|_| self.signals_read(at.step)) else {
@@ -132,13 +155,12 @@ impl Observer for MotionObserver {
     fn pullback(&self, at: Interval, y_bar: &[f64], adjoints: IntervalAdjoints) {
         let IntervalAdjoints { start, end, c, u, p } = adjoints;
         let [first, last] = self.in_interval(at.step);
-        for (kept, of) in [(first, &mut *start), (last, &mut *end)] {
+        for (kept, state, of) in [(first, at.start, &mut *start), (last, at.end, &mut *end)] {
             let Some(i) = kept else { continue };
-            let (q, v) = self.places(i);
-            for j in 0..self.dof {
-                of.q[j] += y_bar[q + j];
-                of.v[j] += y_bar[v + j];
-            }
+            let [q, v, act] = self.place(i);
+            at.system.lower_positions(&state.q, &y_bar[q], &mut of.q);
+            of.v.iter_mut().zip(&y_bar[v]).for_each(|(a, b)| *a += b);
+            of.act.iter_mut().zip(&y_bar[act]).for_each(|(a, b)| *a += b);
         }
         if self.signals_read(at.step)
             && let Some(signals) = &self.signals
