@@ -10,6 +10,7 @@ mod check;
 #[path = "../../crates/dynamics/tests/common/mod.rs"]
 mod common;
 mod derivatives;
+mod emps;
 mod memory;
 mod onset;
 mod oscillator;
@@ -41,6 +42,7 @@ const GROUPS: &[Entry] = &[
     ("bouncing-grid", bouncing_grid::run),
     ("soft-cube", soft_cube::run),
     ("pendulums", pendulums::run),
+    ("emps", emps::run),
 ];
 
 /// The repository's root.

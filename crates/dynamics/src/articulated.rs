@@ -37,6 +37,14 @@ pub struct Articulated {
     extra: Vec<f64>,
 }
 
+/// What articulated bodies read of constants and inputs, and its tangents in columns.
+pub(crate) struct DrivenBodies<'a> {
+    pub constants: &'a [f64],
+    pub ctrl: &'a [f64],
+    pub constants_dot: &'a [f64],
+    pub ctrl_dot: &'a [f64],
+}
+
 /// Memory of the steps of articulated bodies.
 pub(crate) struct RigidScratch {
     workspace: RigidWorkspace,
@@ -450,6 +458,39 @@ impl System {
         if let Some(a) = &self.articulated {
             lower_adjoint(a.tree(), &q[soft..], &by_q[soft..], &mut q_bar[soft..]);
         }
+    }
+
+    /// Controls and constants that articulated bodies read at a state, with tangents: what actuators and
+    /// the control make of inputs.
+    pub(crate) fn driven<'a>(
+        &self,
+        c: &'a Constants,
+        state: &State,
+        u: &[f64],
+        tangents: &StateTangents,
+        c_dot: &[f64],
+        ws: &'a mut Workspace,
+    ) -> DrivenBodies<'a> {
+        let rigid = self.layout.rigid.clone();
+        let mut constants = &c.values[rigid.clone()];
+        let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else {
+            return DrivenBodies { constants, ctrl: &[], constants_dot: &[], ctrl_dot: &[] };
+        };
+        let RigidScratch { ctrl, ctrl_dot, c_dot: rigid_dot, driven, .. } = &mut **scratch;
+        a.read_controls(u, ctrl);
+        ctrl_dot.clear();
+        ctrl_dot.resize(tangents.columns * ctrl.len(), 0.0);
+        rigid_dot.clear();
+        for column in c_dot.chunks_exact(self.layout.len) {
+            rigid_dot.extend_from_slice(&column[rigid.clone()]);
+        }
+        if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
+            driven.update(self, (a, control), c, state, u, ctrl);
+            let set = [&mut **ctrl_dot, &mut **rigid_dot];
+            driven.pushforward(self, (a, control), c, state, u, tangents, [c_dot, &[]], set);
+            constants = &driven.c;
+        }
+        DrivenBodies { constants, ctrl, constants_dot: rigid_dot, ctrl_dot }
     }
 
     /// The part of the step that belongs to articulated bodies.

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod articulated;
+mod balance;
 mod check;
 mod constants;
 pub mod contact;
@@ -22,6 +23,7 @@ mod system;
 mod wanted;
 
 pub use articulated::Articulated;
+pub use balance::{Balance, Motion};
 pub use check::{LeafCheck, check};
 pub use constants::{Constants, Layout};
 pub use error::DynamicsError;

@@ -13,6 +13,7 @@ mod identify;
 pub mod least_squares;
 mod problem;
 pub mod random;
+mod regressor;
 mod result;
 pub mod uncertainty;
 

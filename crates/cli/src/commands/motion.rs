@@ -9,8 +9,9 @@ use costate::model::{Model, State, Trajectory};
 
 use crate::failure::Failure;
 
-/// Names of the columns: positions, velocities and activations, in the order of the state.
-fn names(model: &Model) -> [Vec<String>; 3] {
+/// Names of the columns: positions, velocities, and `activations` numbers of actuators and of what the
+/// control remembers, in the order of the state.
+fn names(model: &Model, activations: usize) -> [Vec<String>; 3] {
     let vertices = |part: &str| -> Vec<String> {
         let of =
             |name: &str, i: usize| ["x", "y", "z"].map(|c| format!("soft.{name}.{i}.{part}{c}"));
@@ -33,6 +34,8 @@ fn names(model: &Model) -> [Vec<String>; 3] {
             ));
         }
     }
+    let own = act.len();
+    act.extend((own..activations).map(|i| format!("control.memory.{}", i - own)));
     [q, v, act]
 }
 
@@ -91,7 +94,7 @@ pub fn write(path: &Path, model: &Model, trajectory: &Trajectory) -> Result<(), 
         }
         Format::Vtk => write_series(path, model, states),
         Format::Csv => {
-            let names = names(model);
+            let names = names(model, states.first().map_or(0, |s| s.act.len()));
             let mut columns: Vec<Vec<f64>> = vec![times];
             for (i, names) in names.iter().enumerate() {
                 let column = |j: usize| states.iter().map(|s| part(s, i)[j]).collect();
@@ -146,7 +149,7 @@ fn write_series(path: &Path, model: &Model, states: &[State]) -> Result<(), Fail
 /// The last state of a motion file, to start from.
 pub fn last_state(path: &Path, system: &System) -> Result<State, Failure> {
     let table = Table::read(path)?;
-    let names = names(system.model());
+    let names = names(system.model(), system.activation_len());
     let expected = 1 + names.iter().map(Vec::len).sum::<usize>();
     let last = table
         .rows()

@@ -1,5 +1,6 @@
 //! Controllers in the loop, drives and laws of friction: closed forms and proofs of derivatives.
 
+mod balance;
 mod closed_forms;
 mod proofs;
 

@@ -12,15 +12,19 @@ pub enum MethodKind {
     Lbfgs,
     /// Adam on the adjoint gradient: for very many unknowns and rough costs.
     Adam,
+    /// The linear regressor: least squares on the balance of forces along the recorded motion, without
+    /// simulation.
+    Regressor,
 }
 
 impl MethodKind {
-    /// "lm", "lbfgs" or "adam".
+    /// "lm", "lbfgs", "adam" or "regressor".
     pub fn name(self) -> &'static str {
         match self {
             Self::Lm => "lm",
             Self::Lbfgs => "lbfgs",
             Self::Adam => "adam",
+            Self::Regressor => "regressor",
         }
     }
 }
@@ -82,6 +86,11 @@ pub struct Method {
     pub learning_rate: f64,
     /// What to do where the data cannot show a parameter.
     pub unidentifiable: Unidentifiable,
+    /// Up to which frequency the regressor takes positions for motion, Hz; a tenth of the sampling
+    /// frequency without one.
+    pub cutoff: Option<f64>,
+    /// Of how many samples the regressor keeps one, once balances have been filtered.
+    pub decimate: usize,
 }
 
 impl Default for Method {
@@ -98,6 +107,8 @@ impl Default for Method {
             memory: 1 << 30,
             learning_rate: 0.05,
             unidentifiable: Unidentifiable::default(),
+            cutoff: None,
+            decimate: 10,
         }
     }
 }

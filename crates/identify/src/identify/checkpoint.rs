@@ -84,7 +84,7 @@ impl Checkpoint {
     /// A fresh state of the method at `p`.
     pub fn begin(kind: MethodKind, p: Vec<f64>) -> Running {
         match kind {
-            MethodKind::Lm => Running::Lm(LmState::new(p)),
+            MethodKind::Lm | MethodKind::Regressor => Running::Lm(LmState::new(p)),
             MethodKind::Adam => Running::Adam(AdamState::new(p)),
             MethodKind::Lbfgs => Running::Lbfgs { start: p, journal: Vec::new() },
         }

@@ -22,9 +22,10 @@ use std::time::Instant;
 use costate_dynamics::DynamicsError;
 
 use crate::error::IdentifyError;
-use crate::experiment::{Experiment, Unidentifiable};
+use crate::experiment::{Experiment, MethodKind, Unidentifiable};
 use crate::problem::Problem;
-use crate::result::Identification;
+use crate::regressor::regress;
+use crate::result::{Identification, NotIdentifiable};
 use checkpoint::Checkpoint;
 
 /// Where a search stands.
@@ -76,6 +77,9 @@ pub fn identify(
     if problem.fitted.is_empty() {
         return Err(IdentifyError::invalid("recording", "the experiment has no recording to fit"));
     }
+    if problem.method.kind == MethodKind::Regressor {
+        return regression(&problem, options, begin);
+    }
     check_start(&problem, &start, options.interrupt)?;
     let hidden = visible::not_identifiable(&problem, &start, options.interrupt)?;
     if !hidden.is_empty() && problem.method.unidentifiable == Unidentifiable::Refuse {
@@ -93,6 +97,60 @@ pub fn identify(
     let found = search::search(&problem, checkpoint, options, begin)?;
     let result = report::report(&problem, found, hidden, options.interrupt, begin)?;
     if let Some(folder) = options.run_folder {
+        result.write(&folder.join(RESULT_FILE))?;
+    }
+    Ok(result)
+}
+
+/// By the linear regressor.
+fn regression(
+    problem: &Problem,
+    options: &IdentifyOptions,
+    begin: Instant,
+) -> Result<Identification, IdentifyError> {
+    let found = regress(problem, options.interrupt)?;
+    let hidden: Vec<NotIdentifiable> = (found.dependences.iter())
+        .map(|dependence| NotIdentifiable {
+            path: Some(problem.unknowns[dependence.unknown].name.clone()),
+            combination: None,
+            reason: dependence.text.clone(),
+        })
+        .collect();
+    if !hidden.is_empty() && problem.method.unidentifiable == Unidentifiable::Refuse {
+        return Err(IdentifyError::NotIdentifiable(hidden));
+    }
+    let mut notes = vec![
+        "estimated from the balance of forces along the recorded motion; the signals below are simulated \
+         with the estimates"
+            .to_owned(),
+    ];
+    for (joint, left, force) in &found.forces {
+        notes.push(format!(
+            "joint.{joint}: {left:.4} of the force is left unexplained (rms), of {force:.4} that its \
+             actuators and weight give"
+        ));
+    }
+    let checkpoint = Checkpoint::new(problem);
+    let found = search::Found {
+        p: found.p,
+        status: found.status,
+        cost: found.cost,
+        blocks: found.blocks,
+        at_bound: found.held,
+        noise: checkpoint.noise.clone(),
+        iterations: found.iterations,
+        failed_trials: found.failed_trials,
+        checkpoint,
+        regression: Some(search::Regressed {
+            series: found.series,
+            cost_initial: found.cost_initial,
+            notes,
+        }),
+    };
+    let result = report::report(problem, found, hidden, options.interrupt, begin)?;
+    if let Some(folder) = options.run_folder {
+        std::fs::create_dir_all(folder)
+            .map_err(|e| costate_formats::Error::io(folder, "cannot create", e))?;
         result.write(&folder.join(RESULT_FILE))?;
     }
     Ok(result)

@@ -43,11 +43,16 @@ pub(super) fn report(
     );
     let fit = FitProblem::new(problem, found.noise.per_sample(problem), None);
     let start = problem.start();
-    let cost_initial = fit
-        .residuals(&start)
-        .map(|parts| parts.iter().map(|(r, n)| fit.loss().cost(r, *n)).sum())
-        .unwrap_or(found.cost);
+    let cost_initial = match &found.regression {
+        Some(regression) => regression.cost_initial,
+        None => fit
+            .residuals(&start)
+            .map(|parts| parts.iter().map(|(r, n)| fit.loss().cost(r, *n)).sum())
+            .unwrap_or(found.cost),
+    };
+    notes.0.extend(found.regression.iter().flat_map(|regression| regression.notes.clone()));
     if unknowns.len() <= COVARIANCE_MAX
+        && found.regression.is_none()
         && let Ok((_, growth)) = fit.linearise_with_growth(p)
     {
         notes.0.extend(warnings::growth(problem, &growth));
@@ -134,9 +139,14 @@ fn uncertainty(
     let kept: Vec<usize> = (0..unknowns.len()).filter(|&i| !at_bound[i]).collect();
     let (structure, blocks) = without(&problem.structure, blocks, at_bound);
     let mut series = Vec::new();
-    for (b, &r) in problem.fitted.iter().enumerate() {
-        for rows in &problem.recordings[r].series {
-            series.push(Series { block: b, rows: rows.clone().collect() });
+    match &found.regression {
+        Some(regression) => series.clone_from(&regression.series),
+        None => {
+            for (b, &r) in problem.fitted.iter().enumerate() {
+                for rows in &problem.recordings[r].series {
+                    series.push(Series { block: b, rows: rows.clone().collect() });
+                }
+            }
         }
     }
     let covariance: Covariance = covariance(&structure, &blocks, &series, problem.method.loss);
@@ -273,12 +283,13 @@ fn parameters(
 }
 
 fn goodness(problem: &Problem, blocks: &[Block]) -> Goodness {
-    let mut chi2 = 0.0;
+    let (mut chi2, mut samples) = (0.0, 0);
     for block in blocks {
         let data = block.residuals.len() - block.priors;
+        samples += data;
         chi2 += block.residuals[..data].iter().map(|r| r * r).sum::<f64>();
     }
-    let (samples, parameters) = (problem.samples(), problem.unknowns.len());
+    let parameters = problem.unknowns.len();
     let degrees_of_freedom = samples as i64 - parameters as i64;
     let chi2_reduced = (degrees_of_freedom > 0).then(|| chi2 / degrees_of_freedom as f64);
     Goodness { chi2, samples, parameters, degrees_of_freedom, chi2_reduced }

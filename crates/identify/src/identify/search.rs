@@ -15,6 +15,7 @@ use crate::first_order;
 use crate::least_squares::{Block, Failed, LeastSquares, LmOptions, Status, minimise};
 use crate::problem::{FitProblem, Problem};
 use crate::result::Iteration;
+use crate::uncertainty::Series;
 
 /// Where the search ended.
 pub(super) struct Found {
@@ -27,6 +28,15 @@ pub(super) struct Found {
     pub iterations: usize,
     pub failed_trials: usize,
     pub checkpoint: Checkpoint,
+    /// What only the linear regressor has.
+    pub regression: Option<Regressed>,
+}
+
+/// What the report of a regression needs beside the rest.
+pub(super) struct Regressed {
+    pub series: Vec<Series>,
+    pub cost_initial: f64,
+    pub notes: Vec<String>,
 }
 
 /// Noise levels have settled when none changes by more than this.
@@ -164,7 +174,18 @@ impl One {
     fn into_found(self, checkpoint: Checkpoint) -> Found {
         let noise = checkpoint.noise.clone();
         let Self { p, status, cost, blocks, at_bound, iterations, failed_trials } = self;
-        Found { p, status, cost, blocks, at_bound, noise, iterations, failed_trials, checkpoint }
+        Found {
+            p,
+            status,
+            cost,
+            blocks,
+            at_bound,
+            noise,
+            iterations,
+            failed_trials,
+            checkpoint,
+            regression: None,
+        }
     }
 }
 

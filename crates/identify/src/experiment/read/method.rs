@@ -17,9 +17,11 @@ pub(super) fn read(s: &Section<'_>) -> Result<Method> {
             ("lm", MethodKind::Lm),
             ("lbfgs", MethodKind::Lbfgs),
             ("adam", MethodKind::Adam),
+            ("regressor", MethodKind::Regressor),
         ])
     })?;
-    let iterations = if kind == MethodKind::Lm { base.max_iterations } else { 1000 };
+    let squares = matches!(kind, MethodKind::Lm | MethodKind::Regressor);
+    let iterations = if squares { base.max_iterations } else { 1000 };
     let method = Method {
         kind,
         max_iterations: s.or("max_iterations", iterations, Node::count)?,
@@ -39,9 +41,24 @@ pub(super) fn read(s: &Section<'_>) -> Result<Method> {
         unidentifiable: s.or("unidentifiable", base.unidentifiable, |n| {
             n.choice(&[("refuse", Unidentifiable::Refuse), ("warn", Unidentifiable::Warn)])
         })?,
+        cutoff: match kind {
+            MethodKind::Regressor => s.opt("cutoff", Node::positive)?,
+            _ => None,
+        },
+        decimate: match kind {
+            MethodKind::Regressor => s.or("decimate", base.decimate, positive_count)?,
+            _ => base.decimate,
+        },
     };
     s.finish()?;
     Ok(method)
+}
+
+fn positive_count(node: &Node<'_>) -> Result<usize> {
+    match node.count()? {
+        0 => Err(node.out_of_bounds("an integer above 0")),
+        k => Ok(k),
+    }
 }
 
 /// "squares", "huber", "cauchy", or `{ huber = 1.345 }` with a scale in units of σ.
@@ -67,10 +84,7 @@ fn loss(node: &Node<'_>) -> Result<Loss> {
 
 /// A number of starts, or `{ starts, spread, seed }`.
 fn multi_start(node: &Node<'_>) -> Result<MultiStart> {
-    let starts = |n: &Node<'_>| match n.count()? {
-        0 => Err(n.out_of_bounds("an integer above 0")),
-        k => Ok(k),
-    };
+    let starts = positive_count;
     let (spread, seed) = (10.0, 1);
     if node.is_number() {
         return Ok(MultiStart { starts: starts(node)?, spread, seed });
