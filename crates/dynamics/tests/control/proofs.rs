@@ -39,7 +39,7 @@ fn held_laws_and_cascades() {
              signals = {{ e = \"controller.outer - joint.shoulder.velocity\" }}\n\
              law = \"clip(k * e + i * integral(e) + 0.1 * previous(e, 3), -top, top)\"\n\
              [controller.elbow]\nactuator = \"elbow\"\ntype = \"cascade\"\njoint = \"elbow\"\n\
-             target = \"input.b\"\nkp = 6.0\nkv = 0.5\nki = 3.0\nspeed_limit = 1.1\nlimit = 0.9\n"
+             target = \"input.b\"\nkp = 6.0\nkv = 0.5\nki = 3.0\nspeed_limit = 1.1\nlimit = 0.25\n"
         ),
         60,
     );
