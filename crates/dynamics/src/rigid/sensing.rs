@@ -2,8 +2,8 @@
 
 use super::adjoint::{Adjoint, Place};
 use super::error::RigidError;
-use super::evaluation::EvaluationAdjoint;
 use super::forward::At;
+use super::pull_evaluation::EvaluationAdjoint;
 use super::pull_sensors::{SensorScratch, pull};
 use super::push::{D, LANES, PushWorkspace, RigidTangents};
 use super::sensors::{Measured, check, measure, measure_limits};

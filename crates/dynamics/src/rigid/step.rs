@@ -6,9 +6,10 @@
 use super::adjoint::{Adjoint, Wanted};
 use super::constants::Layout;
 use super::error::RigidError;
-use super::evaluation::{Evaluation, EvaluationAdjoint};
+use super::evaluation::Evaluation;
 use super::forward::At;
 use super::integrate::{displace, pull_displace};
+use super::pull_evaluation::EvaluationAdjoint;
 use super::rk4::RungeKutta;
 use super::tree::{Integrator, Tree};
 

@@ -201,7 +201,8 @@ impl Tally {
         let (relative, least) = if self.blurred { (1e-5, 1e-10) } else { (1e-6, 1e-12) };
         let allowed = (10.0 * error).max(relative * expected.abs()).max(least);
         self.count += 1;
-        if !((got - expected).abs() <= allowed) {
+        let within = (got - expected).abs() <= allowed;
+        if !within {
             self.failures.push(format!("{}: {got} for {expected}, allowed {allowed:e}", what()));
         }
     }

@@ -214,7 +214,8 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
         let back = along_adjoint(d, &bar);
         let scale = norm(&flat(&tangents, k)).max(1e-3) * seed;
         let error = (back - along[k]).abs() / scale;
-        if !(error <= 1e-11) {
+        let within = error <= 1e-11;
+        if !within {
             failures.push(format!("{name} {what}: identity {error:e} ({back} for {})", along[k]));
         }
     }
@@ -227,7 +228,8 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
         let scale = norm(&exact).max(1e-4);
         let start = p.step(&p.still(), 0.0);
         let best = best_difference(&exact, scale, |size| p.change(&start, d, size));
-        if !(best <= 1e-7) {
+        let within = best <= 1e-7;
+        if !within {
             failures.push(format!("{name} {what}: difference {best:e} of {scale:e}"));
         }
     }
@@ -273,7 +275,8 @@ pub fn prove_sensors(name: &str, p: &Point) -> Vec<String> {
             let back = along_adjoint(d, &bar);
             let scale = norm(own).max(1e-3) * norm(seeds);
             let error = (back - forward).abs() / scale;
-            if !(error <= 1e-11) {
+            let within = error <= 1e-11;
+            if !within {
                 let kind = sensor.kind;
                 failures.push(format!("{name} {kind:?} {what}: identity {back} for {forward}"));
             }
@@ -286,7 +289,8 @@ pub fn prove_sensors(name: &str, p: &Point) -> Vec<String> {
         let all = &y_dot[k * ny..(k + 1) * ny];
         let scale = norm(all).max(1e-3);
         let best = best_difference(all, scale, |size| p.sense(d, size));
-        if !(best <= 1e-7) {
+        let within = best <= 1e-7;
+        if !within {
             failures.push(format!("{name} {what}: difference {best:e} of {scale:e}"));
         }
     }

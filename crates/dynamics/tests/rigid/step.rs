@@ -48,7 +48,8 @@ fn the_next_state_of_every_integrator_is_the_recorded_one() {
                 let size = expected.iter().fold(1.0f64, |m, x| m.max(x.abs()));
                 let error =
                     got.iter().zip(&expected).fold(0.0f64, |m, (g, e)| m.max((g - e).abs() / size));
-                if !(error <= tolerance) || got.len() != expected.len() {
+                let within = error <= tolerance;
+                if !within || got.len() != expected.len() {
                     failures.push(format!("{} {name} {what}: {error:e}", r.name));
                 }
             }
