@@ -17,7 +17,7 @@ mod urdf;
 mod write;
 
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
-pub use mjcf::{parse_mjcf, read_mjcf};
+pub use mjcf::{mjcf_with_values, parse_mjcf, read_mjcf};
 pub use model_file::ModelFile;
 pub use urdf::{parse_urdf, read_urdf};
 pub use write::write_atomically;

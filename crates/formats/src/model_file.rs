@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use costate_model::Model;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::mjcf::read_mjcf;
+use crate::mjcf::{mjcf_with_values, read_mjcf};
 use crate::scene::Scene;
+use crate::text::read_text;
 use crate::urdf::read_urdf;
 use crate::write::write_atomically;
 
@@ -78,10 +79,14 @@ impl ModelFile {
                 let text = scene.with_values(model, target)?;
                 write_atomically(target, |w| w.write_all(text.as_bytes()))
             }
+            Source::Mjcf(path) if path.extension().is_none_or(|e| e != "urdf") => {
+                let text = mjcf_with_values(path, &read_text(path)?, model, target)?;
+                write_atomically(target, |w| w.write_all(text.as_bytes()))
+            }
             Source::Mjcf(path) => Err(Error::new(ErrorKind::Unsupported)
                 .in_file(path)
-                .expected("a scene file to write the values into")
-                .found("a robot's file")
+                .expected("a scene or MJCF file to write the values into")
+                .found("URDF")
                 .advice("take the values from the result file")),
         }
     }

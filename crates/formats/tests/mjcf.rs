@@ -303,3 +303,42 @@ fn a_mesh_of_triangles_weighs_like_its_solid() {
         assert!(mesh.inertia[3 + i].abs() < 1e-12);
     }
 }
+
+#[test]
+fn changed_numbers_go_back_into_the_file() {
+    let text = r#"<mujoco>
+  <default><joint damping="0.2"/></default> <!-- stays -->
+  <worldbody>
+    <body name="a"><joint name="j" range="-90 90"/><inertial pos="0 0 0.1" mass="2" diaginertia="1 1 1"/>
+      <geom name="g" type="capsule" size="0.1 9" fromto="0 0 0 0 0 1"/></body>
+  </worldbody>
+  <actuator><position name="p" joint="j" kp="3"/></actuator>
+</mujoco>"#;
+    let mut model = read(text);
+    for (path, values) in [
+        ("joint.j.damping", &[0.5][..]),
+        ("joint.j.range", &[-1.0, 1.5]),
+        ("body.a.mass", &[2.5]),
+        ("body.a.ipos", &[0.0, 0.0, 0.2]),
+        ("geom.g.size", &[0.2]),
+        ("actuator.p.kp", &[7.0]),
+        ("option.gravity", &[0.0, 0.0, -1.6]),
+    ] {
+        model = model.with(path, values).unwrap_or_else(|e| panic!("{e}"));
+    }
+    // Leaves of the start are no part of the file.
+    let mut a = model.articulation.take().expect("an MJCF model has an articulation");
+    a.add_initial_state(&mut model.leaves, None).unwrap_or_else(|e| panic!("{e}"));
+    model.articulation = Some(a);
+    let path = std::path::Path::new("robot.xml");
+    let new = costate_formats::mjcf_with_values(path, text, &model, path);
+    let new = new.unwrap_or_else(|e| panic!("{e}"));
+    assert!(new.contains("<joint damping=\"0.5\" name=\"j\""), "{new}");
+    assert!(new.contains("<default><joint damping=\"0.2\"/></default> <!-- stays -->"), "{new}");
+    assert!(new.contains("pos=\"0.0 0.0 0.2\" mass=\"2.5\" diaginertia=\"1 1 1\""), "{new}");
+    assert!(new.contains("size=\"0.2 9\"") && new.contains("kp=\"7.0\""), "{new}");
+    let same = costate_formats::mjcf_with_values(path, text, &read(text), path);
+    assert_eq!(same.unwrap_or_else(|e| panic!("{e}")), text);
+    let viewed = read(text).with_views(["body.a.fullinertia"]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(costate_formats::mjcf_with_values(path, text, &viewed, path).is_err());
+}

@@ -4,7 +4,7 @@ use super::attributes::Reader;
 use super::classes::{Class, Classes};
 use super::compiler::Compiler;
 use super::mesh::MeshAsset;
-use super::xml::Document;
+use super::xml::{Document, ElementId};
 use crate::error::{ErrorKind, Result};
 use costate_model::rigid::{Articulation, Unsupported};
 use costate_model::{LeafId, Model};
@@ -24,6 +24,8 @@ pub(super) struct Builder<'a> {
     pub meshes: HashMap<String, MeshAsset>,
     /// Suffixes of the replicas of a name, by kind and name.
     pub replicas: HashMap<(&'static str, String), Vec<String>>,
+    /// The element of each kind and name.
+    pub origins: HashMap<(&'static str, String), ElementId>,
     /// Actuators of the file that are left out.
     pub skipped_actuators: usize,
     /// Indices by kind and name.
@@ -53,6 +55,7 @@ impl<'a> Builder<'a> {
             articulation,
             meshes: HashMap::new(),
             replicas: HashMap::new(),
+            origins: HashMap::new(),
             skipped_actuators: 0,
             names,
             given,
@@ -105,6 +108,7 @@ impl<'a> Builder<'a> {
             }
         };
         self.names.entry((kind, name.clone())).or_insert(index);
+        self.origins.entry((kind, name.clone())).or_insert(r.id);
         name
     }
 

@@ -25,13 +25,16 @@ pub(crate) mod pose;
 mod schema;
 mod sensor;
 pub(crate) mod tree;
+mod write;
 pub(crate) mod xml;
 
 use crate::error::Result;
 use attributes::Reader;
 use build::Builder;
 use costate_model::Model;
+use std::collections::HashMap;
 use std::path::Path;
+pub use write::mjcf_with_values;
 use xml::{Document, ElementId};
 
 /// Reads an MJCF file, with all that it includes, and the meshes that its geoms use.
@@ -52,6 +55,19 @@ pub fn parse_mjcf(path: impl AsRef<Path>, text: &str) -> Result<Model> {
 }
 
 fn build(document: &Document) -> Result<Model> {
+    Ok(build_all(document)?.model)
+}
+
+/// A model with where its elements stand.
+struct Read {
+    model: Model,
+    /// The element of each kind and name.
+    origins: HashMap<(&'static str, String), ElementId>,
+    /// Whether angles are in degrees.
+    degree: bool,
+}
+
+fn build_all(document: &Document) -> Result<Read> {
     schema::check(document)?;
     let root = Reader::new(document, 0);
     let stem = document.files[0].path.file_stem().unwrap_or_default();
@@ -104,9 +120,9 @@ fn build(document: &Document) -> Result<Model> {
             others::add_key(&mut b, &child)?;
         }
     }
-    let Builder { mut model, articulation, .. } = b;
+    let Builder { mut model, articulation, origins, compiler, .. } = b;
     model.articulation = Some(articulation);
-    Ok(model)
+    Ok(Read { model, origins, degree: compiler.degree })
 }
 
 type Add = fn(&mut Builder<'_>, &Reader<'_>, &str) -> Result<()>;
