@@ -11,7 +11,7 @@ use super::forward::At;
 use super::integrate::{displace, pull_displace};
 use super::pull_evaluation::EvaluationAdjoint;
 use super::rk4::RungeKutta;
-use super::tree::{Integrator, Tree};
+use super::tree::{Equality, EqualityKind, Integrator, TendonPath, Tree};
 
 /// A state of articulated bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,6 +125,24 @@ impl Mechanism {
         Ok(())
     }
 
+    /// What the rows of constraints depend on and [`step_pullback`](Self::step_pullback) does not follow;
+    /// tangents do.
+    fn without_adjoint(&self, c: &[f64]) -> Option<&'static str> {
+        let Self { tree, layout, .. } = self;
+        if tree.options.exact_diagonal {
+            return Some("adjoints with the exact diagonal (flag diagexact)");
+        }
+        let spatial = |t: usize| matches!(tree.tendons[t].path, TendonPath::Spatial { .. });
+        let rows = |t: usize| tree.tendons[t].limited || c[layout.tendon_frictionloss.at(t)] > 0.0;
+        let tied = |equality: &Equality| match equality.kind {
+            EqualityKind::Tendon { first, second } => spatial(first) || second.is_some_and(spatial),
+            _ => false,
+        };
+        let constrained = (0..tree.tendons.len()).any(|t| spatial(t) && rows(t))
+            || tree.equalities.iter().any(tied);
+        constrained.then_some("adjoints of constraints on spatial tendons")
+    }
+
     /// Adjoint of [`step`](Self::step): `bar` holds the adjoint of the next state in `q` (tangent
     /// space), `v` and `act`, and that of the state afterwards; those of controls and constants
     /// are added to.
@@ -140,6 +158,9 @@ impl Mechanism {
         ws: &mut RigidWorkspace,
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&self.tree, &self.layout);
+        if let Some(what) = self.without_adjoint(c) {
+            return Err(RigidError::Unsupported { what });
+        }
         ws.evaluation.update_for(tree, layout, c, at, warm, false)?;
         if ws.later.is_some() {
             return self.runge_kutta_pullback(c, at, bar, ws);
