@@ -137,10 +137,11 @@ impl Program {
         self.outputs[i] as usize * BLOCK
     }
 
-    /// Runs over the first `len` numbers of each row, rounded up to whole registers; inputs lie in
-    /// the first rows of the scratch.
+    /// Runs over the first `len` numbers of each row, rounded up to whole registers (or over all of
+    /// them); inputs lie in the first rows of the scratch. It is fastest where the scratch starts at a
+    /// multiple of 64 bytes.
     pub fn run(&self, scratch: &mut [f64], len: usize) {
-        dispatch(Run { program: self, scratch, len: len.min(BLOCK) });
+        dispatch(Run { program: self, scratch, len });
     }
 
     /// The outputs at one set of inputs.
@@ -203,71 +204,86 @@ impl Kernel for Run<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Self { program, scratch, len } = self;
-        let len = len.next_multiple_of(L::N);
         assert!(scratch.len() >= program.scratch_len(), "a scratch of the program's own length");
-        for instruction in &program.instructions {
-            match instruction.code {
-                Code::Binary(Binary::Add) => two::<L>(scratch, instruction, len, Binary::Add),
-                Code::Binary(Binary::Sub) => two::<L>(scratch, instruction, len, Binary::Sub),
-                Code::Binary(Binary::Mul) => two::<L>(scratch, instruction, len, Binary::Mul),
-                Code::Binary(Binary::Div) => two::<L>(scratch, instruction, len, Binary::Div),
-                Code::Binary(Binary::Atan2) => two::<L>(scratch, instruction, len, Binary::Atan2),
-                Code::Binary(Binary::Less) => two::<L>(scratch, instruction, len, Binary::Less),
-                Code::Binary(Binary::LessEqual) => {
-                    two::<L>(scratch, instruction, len, Binary::LessEqual);
-                }
-                Code::Binary(Binary::Equal) => two::<L>(scratch, instruction, len, Binary::Equal),
-                Code::Unary(Unary::Neg) => one::<L>(scratch, instruction, len, Unary::Neg),
-                Code::Unary(Unary::Sqrt) => one::<L>(scratch, instruction, len, Unary::Sqrt),
-                Code::Unary(Unary::Abs) => one::<L>(scratch, instruction, len, Unary::Abs),
-                Code::Unary(Unary::Exp) => one::<L>(scratch, instruction, len, Unary::Exp),
-                Code::Unary(Unary::Ln) => one::<L>(scratch, instruction, len, Unary::Ln),
-                Code::Unary(Unary::Sin) => one::<L>(scratch, instruction, len, Unary::Sin),
-                Code::Unary(Unary::Cos) => one::<L>(scratch, instruction, len, Unary::Cos),
-                Code::Unary(Unary::Tanh) => one::<L>(scratch, instruction, len, Unary::Tanh),
-                Code::Select => select::<L>(scratch, instruction, len),
-            }
+        if 2 * len > BLOCK {
+            // Loops of constant length have no checks of bounds in them.
+            instructions::<L>(program, scratch, BLOCK);
+        } else {
+            instructions::<L>(program, scratch, len.next_multiple_of(L::N));
         }
     }
 }
 
 #[inline(always)]
-fn load<L: Lanes>(scratch: &[f64], register: u32, at: usize) -> L {
-    L::load(&scratch[register as usize * BLOCK + at..])
+fn instructions<L: Lanes>(program: &Program, scratch: &mut [f64], len: usize) {
+    for instruction in &program.instructions {
+        match instruction.code {
+            Code::Binary(Binary::Add) => two::<L>(scratch, instruction, len, Binary::Add),
+            Code::Binary(Binary::Sub) => two::<L>(scratch, instruction, len, Binary::Sub),
+            Code::Binary(Binary::Mul) => two::<L>(scratch, instruction, len, Binary::Mul),
+            Code::Binary(Binary::Div) => two::<L>(scratch, instruction, len, Binary::Div),
+            Code::Binary(Binary::Atan2) => two::<L>(scratch, instruction, len, Binary::Atan2),
+            Code::Binary(Binary::Less) => two::<L>(scratch, instruction, len, Binary::Less),
+            Code::Binary(Binary::LessEqual) => {
+                two::<L>(scratch, instruction, len, Binary::LessEqual);
+            }
+            Code::Binary(Binary::Equal) => two::<L>(scratch, instruction, len, Binary::Equal),
+            Code::Unary(Unary::Neg) => one::<L>(scratch, instruction, len, Unary::Neg),
+            Code::Unary(Unary::Sqrt) => one::<L>(scratch, instruction, len, Unary::Sqrt),
+            Code::Unary(Unary::Abs) => one::<L>(scratch, instruction, len, Unary::Abs),
+            Code::Unary(Unary::Exp) => one::<L>(scratch, instruction, len, Unary::Exp),
+            Code::Unary(Unary::Ln) => one::<L>(scratch, instruction, len, Unary::Ln),
+            Code::Unary(Unary::Sin) => one::<L>(scratch, instruction, len, Unary::Sin),
+            Code::Unary(Unary::Cos) => one::<L>(scratch, instruction, len, Unary::Cos),
+            Code::Unary(Unary::Tanh) => one::<L>(scratch, instruction, len, Unary::Tanh),
+            Code::Select => select::<L>(scratch, instruction, len),
+        }
+    }
+}
+
+/// Part of a row, of constant length so that the checks of its bounds leave the loops.
+#[inline(always)]
+fn load<L: Lanes>(scratch: &[f64], register: usize, at: usize) -> L {
+    L::load(&scratch[register..register + BLOCK][at..at + L::N])
 }
 
 #[inline(always)]
-fn store<L: Lanes>(scratch: &mut [f64], register: u32, at: usize, value: L) {
-    value.store(&mut scratch[register as usize * BLOCK + at..]);
+fn store<L: Lanes>(scratch: &mut [f64], register: usize, at: usize, value: L) {
+    value.store(&mut scratch[register..register + BLOCK][at..at + L::N]);
 }
 
 #[inline(always)]
 fn one<L: Lanes>(scratch: &mut [f64], i: &Instruction, len: usize, f: Unary) {
+    let (a, to) = (i.args[0] as usize * BLOCK, i.to as usize * BLOCK);
     let mut at = 0;
     while at < len {
-        let x = load::<L>(scratch, i.args[0], at);
-        store(scratch, i.to, at, unary(f, x));
+        let x = load::<L>(scratch, a, at);
+        store(scratch, to, at, unary(f, x));
         at += L::N;
     }
 }
 
 #[inline(always)]
 fn two<L: Lanes>(scratch: &mut [f64], i: &Instruction, len: usize, f: Binary) {
+    let [a, b, _] = i.args.map(|r| r as usize * BLOCK);
+    let to = i.to as usize * BLOCK;
     let mut at = 0;
     while at < len {
-        let (a, b) = (load::<L>(scratch, i.args[0], at), load::<L>(scratch, i.args[1], at));
-        store(scratch, i.to, at, binary(f, a, b));
+        let (x, y) = (load::<L>(scratch, a, at), load::<L>(scratch, b, at));
+        store(scratch, to, at, binary(f, x, y));
         at += L::N;
     }
 }
 
 #[inline(always)]
 fn select<L: Lanes>(scratch: &mut [f64], i: &Instruction, len: usize) {
+    let [m, a, b] = i.args.map(|r| r as usize * BLOCK);
+    let to = i.to as usize * BLOCK;
     let mut at = 0;
     while at < len {
-        let mask = load::<L>(scratch, i.args[0], at);
-        let (a, b) = (load::<L>(scratch, i.args[1], at), load::<L>(scratch, i.args[2], at));
-        store(scratch, i.to, at, L::select(mask.equals(L::zero()), b, a));
+        let mask = load::<L>(scratch, m, at);
+        let (x, y) = (load::<L>(scratch, a, at), load::<L>(scratch, b, at));
+        store(scratch, to, at, L::select(mask.equals(L::zero()), y, x));
         at += L::N;
     }
 }

@@ -10,6 +10,7 @@ mod kernels;
 mod mesh;
 mod mode;
 mod recorded;
+mod recorded_graph;
 #[cfg(test)]
 mod tests;
 
