@@ -32,7 +32,7 @@ fn compare(result: &Identification, expected: &[((&str, f64), f64)]) {
 fn the_closed_loop_gives_mass_friction_and_offset() {
     let mut experiment = read("experiment.toml");
     for data in &mut experiment.recordings[0].data {
-        let kept = |i: &usize| data.times[*i] <= 12.0 && i % 3 == 0;
+        let kept = |i: &usize| data.times[*i] <= 12.0 && i.is_multiple_of(3);
         let rows: Vec<usize> = (0..data.times.len()).filter(kept).collect();
         data.values = rows.iter().map(|&i| data.values[i]).collect();
         data.times = rows.iter().map(|&i| data.times[i]).collect();
