@@ -165,8 +165,13 @@ impl Articulated {
         if self.extra.is_empty() { theta.into() } else { [theta, &self.extra].concat().into() }
     }
 
+    /// Input of each actuator that the control does not command.
+    pub(crate) fn actuator_inputs(&self) -> &[Option<usize>] {
+        &self.inputs
+    }
+
     /// Controls from the inputs; zero where the control commands.
-    fn read_controls(&self, u: &[f64], ctrl: &mut [f64]) {
+    pub(crate) fn read_controls(&self, u: &[f64], ctrl: &mut [f64]) {
         for (slot, input) in ctrl.iter_mut().zip(&self.inputs) {
             *slot = input.map_or(0.0, |i| u[i]);
         }

@@ -220,3 +220,70 @@ fn every_fault_has_its_place() {
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+const ROBOT: &str = r#"<mujoco model="pole">
+  <worldbody>
+    <body name="pole">
+      <joint name="pivot" axis="0 1 0"/>
+      <inertial mass="1" pos="0 0 -0.3" diaginertia="0.02 0.02 0.01"/>
+      <site name="imu" pos="0 0 -0.2"/>
+    </body>
+  </worldbody>
+  <sensor>
+    <gyro name="gyro" site="imu" noise="0.02"/>
+    <framequat name="attitude" objtype="site" objname="imu"/>
+    <jointpos name="angle" joint="pivot"/>
+  </sensor>
+</mujoco>
+"#;
+
+const SENSED: &str = r#"
+costate = 1
+scene = "pole.xml"
+[signal.w]
+sensor = "gyro"
+unit = "deg/s"
+[signal.attitude]
+sensor = "attitude"
+component = 2
+[signal.angle]
+sensor = "angle"
+sigma = 0.01
+[recording.a]
+file = "pole.csv"
+[parameters]
+"body.pole.diaginertia" = { components = ["y"] }
+"signal.w.y.bias" = {}
+"recording.a.joint.pivot.qpos" = { start = 0.3 }
+"#;
+
+#[test]
+fn sensors_of_a_robot_are_signals() {
+    let folder = folder("sensors");
+    std::fs::write(folder.join("pole.xml"), ROBOT).unwrap();
+    let table = "time,w_x,w_y,w_z,attitude,angle\n0,0,0,0,0.1,0.3\n0.05,0,-9,0,0.1,0.2\n\
+                 0.1,0,-30,0,0.1,0.1\n0.15,0,-50,0,0.1,0\n";
+    std::fs::write(folder.join("pole.csv"), table).unwrap();
+    let e = read(&folder, SENSED).unwrap();
+    let names: Vec<&str> = e.signals.iter().map(|s| &*s.signal.name).collect();
+    assert_eq!(names, ["w.x", "w.y", "w.z", "attitude", "angle"]);
+    // The file says how noisy the gyro is, in SI units, whatever the column's unit.
+    assert_eq!(e.signals[1].sigma, Sigma::Given(0.02));
+    assert_eq!(e.signals[3].sigma, Sigma::Auto);
+    assert_eq!(e.signals[4].sigma, Sigma::Given(0.01));
+    assert_eq!(e.signals[0].signal.unit(), "rad/s");
+    let found = costate_identify::gradient(&e, None).unwrap();
+    assert!(found.gradient.values().all(|g| g.as_slice().iter().all(|x| *x != 0.0)), "{found:?}");
+    for (from, to, line, word) in [
+        ("\"gyro\"", "\"gyre\"", 5, "gyro"),
+        ("component = 2", "", 7, "quaternion"),
+        ("component = 2", "component = 4", 9, "4"),
+        ("deg/s", "mm", 6, "rad/s"),
+    ] {
+        let error = read(&folder, &SENSED.replacen(from, to, 1)).expect_err(to);
+        let IdentifyError::File(error) = &error else { panic!("{to}: {error}") };
+        assert_eq!(error.line(), Some(line), "{to}: {error}");
+        assert!(error.to_string().contains(word), "{to}: {error}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}

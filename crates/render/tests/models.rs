@@ -136,3 +136,75 @@ fn rings_and_balls_tell_measured_from_computed() {
     assert_eq!(marker(false), Some(Marker::Ball));
     assert_eq!(track(true).point(2.0), None);
 }
+
+/// A floor, a free body that carries a capsule on a hinge, and a ball-jointed box on that.
+fn robot() -> Model {
+    use costate_model::rigid::{
+        Articulation, BodySettings, Form, GeomSettings, JointKind, JointSettings, PlacementSettings,
+    };
+    let mut model = Model::new("robot");
+    let mut a = Articulation::new();
+    let leaves = &mut model.leaves;
+    let at = |pos| PlacementSettings::Pose { pos, quat: [1.0, 0.0, 0.0, 0.0] };
+    let mut parent = 0;
+    let joints = [
+        ("free", JointKind::Free, [0.0; 3]),
+        ("hinge", JointKind::Hinge, [0.0, 0.0, 0.1]),
+        ("ball", JointKind::Ball, [0.0; 3]),
+    ];
+    let plane = GeomSettings { name: "floor".into(), form: Form::Plane, ..Default::default() };
+    a.add_geom(leaves, 0, &plane).expect("a sound geom");
+    for (name, kind, pos) in joints {
+        let placement = at([0.0, 0.0, if parent == 0 { 2.0 } else { -1.0 }]);
+        let body = BodySettings { name: name.into(), placement, ..Default::default() };
+        parent = a.add_body(leaves, parent, &body).expect("a sound body");
+        let axis = [0.0, 1.0, 0.0];
+        let joint = JointSettings { name: name.into(), kind, pos, axis, ..Default::default() };
+        a.add_joint(leaves, parent, &joint).expect("a sound joint");
+        let geom = match kind {
+            JointKind::Hinge => GeomSettings {
+                form: Form::Capsule,
+                placement: PlacementSettings::FromTo([0.0, 0.0, 0.0, 0.0, 0.0, -1.0]),
+                size: [0.1, 0.0, 0.0],
+                ..Default::default()
+            },
+            _ => GeomSettings { form: Form::Box, size: [0.2, 0.3, 0.1], ..Default::default() },
+        };
+        let geom = GeomSettings { name: name.into(), ..geom };
+        a.add_geom(leaves, parent, &geom).expect("a sound geom");
+    }
+    model.articulation = Some(a);
+    model
+}
+
+#[test]
+fn a_robot_shows_its_geoms_where_they_are() {
+    let look = ModelView::new(&robot());
+    let half = std::f64::consts::FRAC_PI_2;
+    // Lifted to 3 m and turned about z by a right angle, the hinge turned likewise about its y.
+    let (s, c) = (0.5 * half).sin_cos();
+    let qpos = [1.0, 0.0, 3.0, c, 0.0, 0.0, s, half, 1.0, 0.0, 0.0, 0.0];
+    let scene = look.scene(&qpos);
+    assert_eq!(scene.shapes.len(), 4);
+    assert!(matches!(scene.shapes[0].geometry, Geometry::Plane { .. }));
+    let near = |a: Vec3<f64>, b: [f64; 3]| (a - Vec3::splat(b)).norm() < 1e-12;
+    assert!(near(scene.shapes[1].position, [1.0, 0.0, 3.0]), "{:?}", scene.shapes[1]);
+    // The hinge's anchor is 0.1 m above its body's frame, which is 1 m below the free body's.
+    assert_eq!(scene.shapes[2].geometry, Geometry::Capsule { radius: 0.1, half_length: 0.5 });
+    assert!(near(scene.shapes[2].position, [1.0, -0.6, 2.1]), "{:?}", scene.shapes[2]);
+    assert!(near(scene.shapes[3].position, [1.0, -1.1, 2.1]), "{:?}", scene.shapes[3]);
+    let style = Style { width: 96, height: 72, ..Style::default() };
+    let state = |time| State { time, q: qpos.to_vec(), v: vec![0.0; 10], act: Vec::new() };
+    let trajectory = Trajectory { states: vec![state(0.0), state(0.1)] };
+    let settings = MotionSettings { style, frames: 3, ..MotionSettings::default() };
+    assert!(frames(&motion_gif(&robot(), &trajectory, &settings).expect("a motion")) > 0);
+}
+
+#[test]
+fn coordinates_that_are_missing_or_not_finite_draw_nothing_and_do_no_harm() {
+    let look = ModelView::new(&robot());
+    for q in [vec![], vec![f64::NAN; 12], vec![1.0; 5]] {
+        let scene = look.scene(&q);
+        assert_eq!(scene.shapes.len(), 4);
+    }
+}

@@ -20,10 +20,11 @@ use crate::error::DynamicsError;
 use crate::system::Motion;
 
 impl Compiler<'_> {
-    /// Compiles an observation.
+    /// Compiles an observation, or one number of it where it is observed number by number.
     pub(super) fn observation(
         &mut self,
         observation: &Observation,
+        number: Option<usize>,
     ) -> Result<Compiled, DynamicsError> {
         let (observable, kind): (Box<dyn Observable>, Kind) = match observation {
             Observation::Position(point) => {
@@ -60,6 +61,9 @@ impl Compiler<'_> {
             }
             Observation::JointVelocity { joint, slide } => {
                 (Box::new(JointVelocity(self.joint(joint, *slide)?)), Kind::Invariant)
+            }
+            Observation::Sensor { sensor, .. } => {
+                (Box::new(self.sensor(sensor, number)?), Kind::Invariant)
             }
             Observation::Energy => (Box::new(Energy), Kind::Invariant),
             Observation::ContactForce { geom, body, region } => {

@@ -144,12 +144,12 @@ fn terms(
                 ));
             }
             // Floating-point fields rule out hashing the value itself.
-            let key = format!("{:?}", term.observation);
+            let key = format!("{:?} {:?}", term.observation, term.number());
             let place = match known.get(&key) {
                 Some(&place) => place,
                 None => {
                     let place = compiled.len() as u32;
-                    compiled.push(compiler.observation(&term.observation)?);
+                    compiled.push(compiler.observation(&term.observation, term.number())?);
                     known.insert(key, place);
                     place
                 }
@@ -241,7 +241,7 @@ fn add_instant(observer: &mut SignalObserver, set: &SignalSet, places: &[Vec<u32
                 Use {
                     sample,
                     signal: index as u32,
-                    component: term.component as u32,
+                    component: term.number().map_or(term.component, |_| 0) as u32,
                     coefficient: term.coefficient,
                 },
             ));

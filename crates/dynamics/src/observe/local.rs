@@ -65,6 +65,23 @@ impl Moment<'_> {
 /// A 3 × 3 block by rows: `m[a][b]` is the derivative of component a by coordinate b.
 pub(super) type Block = [[f64; 3]; 3];
 
+/// Slopes by one of the states at the ends of an interval.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slopes {
+    /// By positions, in their tangent space.
+    pub q: Vec<(u32, [f64; 3])>,
+    /// By velocities.
+    pub v: Vec<(u32, [f64; 3])>,
+    /// By activations.
+    pub act: Vec<(u32, [f64; 3])>,
+}
+
+impl Slopes {
+    fn parts(&self) -> [&Vec<(u32, [f64; 3])>; 3] {
+        [&self.q, &self.v, &self.act]
+    }
+}
+
 /// Up to three components with their derivatives at a [`Moment`].
 ///
 /// A vertex's derivative is a multiple of the identity (`x_weights`, `v_weights`) or a block.
@@ -79,6 +96,10 @@ pub(super) struct Local {
     pub joint_q: Vec<(u32, [f64; 3])>,
     /// By their velocities.
     pub joint_v: Vec<(u32, [f64; 3])>,
+    /// By the states at the start and the end of the interval, apart from the blend.
+    pub ends: [Slopes; 2],
+    /// Rate in time of what `ends` is the derivative of.
+    pub rate: [f64; 3],
     /// By constants.
     pub c: Vec<(u32, [f64; 3])>,
     /// By the inputs.
@@ -107,6 +128,10 @@ impl Local {
         self.v.clear();
         self.joint_q.clear();
         self.joint_v.clear();
+        for end in &mut self.ends {
+            [&mut end.q, &mut end.v, &mut end.act].into_iter().for_each(Vec::clear);
+        }
+        self.rate = [0.0; 3];
         self.c.clear();
         self.u.clear();
         self.p.clear();
@@ -158,7 +183,8 @@ impl Local {
         let v = |i| at.mix_v(&blend.v_rate, i);
         let joint_q = |i| at.mix_coordinate(&blend.x_rate, i);
         let joint_v = |i| at.mix_dof(&blend.v_rate, i);
-        self.sum(x, v, [&joint_q, &joint_v], |_| 0.0, |_| 0.0, |_| 0.0)
+        let blended = self.sum(x, v, [&joint_q, &joint_v], |_| 0.0, |_| 0.0, |_| 0.0);
+        blended + Vec3::from_array(self.rate)
     }
 
     /// Tangent along column `k`.
@@ -183,7 +209,18 @@ impl Local {
             q0[i] * bx[0] + v0[i] * bx[1] + q1[i] * bx[2] + v1[i] * bx[3]
         };
         let joint_v = |i: u32| v0[i as usize] * bv[0] + v1[i as usize] * bv[1];
-        self.sum(x, v, [&joint_q, &joint_v], c, u, p)
+        let mut sum = self.sum(x, v, [&joint_q, &joint_v], c, u, p);
+        for (end, of) in self.ends.iter().zip([tangents.start, tangents.end]) {
+            let lengths = [n, n, at.at.start.act.len()];
+            for ((slopes, values), length) in
+                end.parts().into_iter().zip([&of.q, &of.v, &of.act]).zip(lengths)
+            {
+                for &(i, slope) in slopes {
+                    sum += Vec3::from_array(slope) * values[k * length + i as usize];
+                }
+            }
+        }
+        sum
     }
 
     /// Adds the adjoints of `g · value`.
@@ -212,6 +249,14 @@ impl Local {
             let (i, g) = (i as usize, Vec3::from_array(slope).dot(g));
             adjoints.start.v[i] += g * bv[0];
             adjoints.end.v[i] += g * bv[1];
+        }
+        for (end, of) in self.ends.iter().zip([&mut *adjoints.start, &mut *adjoints.end]) {
+            let bars = [&mut of.q, &mut of.v, &mut of.act];
+            for (slopes, bar) in end.parts().into_iter().zip(bars) {
+                for &(i, slope) in slopes {
+                    bar[i as usize] += Vec3::from_array(slope).dot(g);
+                }
+            }
         }
         for &(i, slope) in &self.c {
             adjoints.c[i as usize] += Vec3::from_array(slope).dot(g);
@@ -243,6 +288,13 @@ impl Local {
         let slope = |s: &[f64; 3]| apply(m, Vec3::from_array(*s)).to_array();
         self.joint_q.extend(inner.joint_q.iter().map(|(i, s)| (*i, slope(s))));
         self.joint_v.extend(inner.joint_v.iter().map(|(i, s)| (*i, slope(s))));
+        for (own, inner) in self.ends.iter_mut().zip(&inner.ends) {
+            own.q.extend(inner.q.iter().map(|(i, s)| (*i, slope(s))));
+            own.v.extend(inner.v.iter().map(|(i, s)| (*i, slope(s))));
+            own.act.extend(inner.act.iter().map(|(i, s)| (*i, slope(s))));
+        }
+        let rate = Vec3::from_array(self.rate) + apply(m, Vec3::from_array(inner.rate));
+        self.rate = rate.to_array();
         self.c.extend(inner.c.iter().map(|(i, s)| (*i, slope(s))));
         self.u.extend(inner.u.iter().map(|(i, s)| (*i, slope(s))));
         self.p.extend(inner.p.iter().map(|(i, s)| (*i, slope(s))));

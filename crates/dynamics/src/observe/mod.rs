@@ -27,6 +27,7 @@ mod point;
 mod pull;
 mod relation;
 mod schedule;
+mod sensor;
 mod spec;
 
 pub use motion::MotionObserver;

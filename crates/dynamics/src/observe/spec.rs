@@ -90,6 +90,16 @@ pub enum Observation {
         /// Whether it is a slide.
         slide: bool,
     },
+    /// What a sensor of the articulated bodies measures. Between two steps it runs straight from its
+    /// value at the first to that at the second, both under the controls of the step.
+    Sensor {
+        /// Name of the sensor.
+        sensor: String,
+        /// How many numbers it gives: 1, 3 or 4.
+        components: usize,
+        /// Their unit.
+        unit: &'static str,
+    },
     /// Net force of a geom on the vertices of a body or region, N: x, y, z.
     ContactForce {
         /// Name of the geom.
@@ -116,6 +126,7 @@ impl Observation {
             | Self::Energy
             | Self::JointPosition { .. }
             | Self::JointVelocity { .. } => 1,
+            Self::Sensor { components, .. } => *components,
         }
     }
 
@@ -141,6 +152,7 @@ impl Observation {
                 }
             }
             Self::Energy => "J",
+            Self::Sensor { unit, .. } => unit,
             Self::ContactForce { .. } => "N",
         }
     }
@@ -153,8 +165,19 @@ pub struct Term {
     pub coefficient: f64,
     /// What is observed.
     pub observation: Observation,
-    /// Which of its components: 0 for x or for the only one, 1 for y, 2 for z.
+    /// Which of its components: 0 for x or for the only one, 1 for y, 2 for z; of a quaternion 0 to 3
+    /// for w, x, y, z.
     pub component: usize,
+}
+
+impl Term {
+    /// For a sensor of four numbers, which are observed one by one: which one.
+    pub(super) fn number(&self) -> Option<usize> {
+        match self.observation {
+            Observation::Sensor { components, .. } if components > 3 => Some(self.component),
+            _ => None,
+        }
+    }
 }
 
 /// How a signal's values compare.

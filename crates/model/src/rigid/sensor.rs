@@ -138,6 +138,23 @@ impl SensorKind {
             | Self::SubtreeAngMom(_) => 3,
         }
     }
+    /// Unit of its numbers; "" where they have none, or where it depends on a joint's or an
+    /// actuator's kind.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Accelerometer(_) | Self::FrameLinAcc(_) => "m/s^2",
+            Self::Velocimeter(_) | Self::FrameLinVel(..) | Self::SubtreeLinVel(_) => "m/s",
+            Self::Gyro(_) | Self::FrameAngVel(..) | Self::BallAngVel(_) => "rad/s",
+            Self::FrameAngAcc(_) => "rad/s^2",
+            Self::Force(_) | Self::Touch(_) => "N",
+            Self::Torque(_) => "N m",
+            Self::FramePos(..) | Self::SubtreeCom(_) => "m",
+            Self::SubtreeAngMom(_) => "kg m^2/s",
+            Self::PotentialEnergy | Self::KineticEnergy => "J",
+            Self::Clock => "s",
+            _ => "",
+        }
+    }
     /// Never: every sensor gives at least one number.
     pub const fn is_empty(self) -> bool {
         false

@@ -19,6 +19,7 @@ pub(super) const OBSERVATIONS: &[&str] = &[
     "contact_force",
     "joint_position",
     "joint_velocity",
+    "sensor",
 ];
 
 /// The observation of a section that has exactly one of [`OBSERVATIONS`].
@@ -66,6 +67,7 @@ pub(super) fn observation(section: &Section<'_>, model: &Model) -> Result<Observ
             let (joint, slide) = joint(&node, model)?;
             Observation::JointVelocity { joint, slide }
         }
+        "sensor" => sensor(&node, model)?,
         "energy" => {
             if !node.boolean()? {
                 return Err(node.out_of_bounds("true, or no such key"));
@@ -114,6 +116,16 @@ fn joint(node: &Node<'_>, model: &Model) -> Result<(String, bool)> {
     let name = named(node, "a slide or hinge", &names)?;
     let slide = joints().any(|j| j.name == name && j.kind == JointKind::Slide);
     Ok((name, slide))
+}
+
+/// A sensor of the robot's file by name.
+fn sensor(node: &Node<'_>, model: &Model) -> Result<Observation> {
+    let sensors = || model.articulation.iter().flat_map(|a| &a.sensors);
+    let names: Vec<&str> = sensors().map(|s| &*s.name).collect();
+    let sensor = named(node, "a sensor", &names)?;
+    let kind = sensors().find(|s| s.name == sensor).map(|s| s.kind);
+    let components = kind.map_or(1, |kind| kind.len());
+    Ok(Observation::Sensor { sensor, components, unit: kind.map_or("", |kind| kind.unit()) })
 }
 
 fn body(node: &Node<'_>, model: &Model) -> Result<String> {

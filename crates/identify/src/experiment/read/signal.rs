@@ -1,6 +1,6 @@
 //! Signals: what is measured, in which columns, with what noise.
 
-use costate_dynamics::observe::{Signal, Term, Wrap};
+use costate_dynamics::observe::{Observation, Signal, Term, Wrap};
 use costate_formats::toml_reader::{Node, Section};
 use costate_formats::{ErrorKind, Result};
 
@@ -47,6 +47,10 @@ pub(super) fn read(
         None => {
             let observed = observation(&s, &experiment.model)?;
             let whole = observed.components() == 3 && s.get("component").is_none();
+            if observed.components() > 3 && s.get("component").is_none() {
+                let advice = "it is a quaternion: say which number, 0 to 3 for w, x, y, z";
+                return Err(s.missing("component").advice(advice));
+            }
             let component = component(&s, observed.components())?;
             (vec![Term { coefficient: 1.0, observation: observed, component }], whole)
         }
@@ -78,7 +82,8 @@ pub(super) fn read(
     signal.terms = terms;
     let unit = signal.unit();
     let conversion = Conversion::read(&s, Conversion::default(), unit)?;
-    let sigma = s.or("sigma", Sigma::Auto, |n| sigma(n, &conversion))?;
+    let known = noise(&signal, experiment).map_or(Sigma::Auto, Sigma::Given);
+    let sigma = s.or("sigma", known, |n| sigma(n, &conversion))?;
     signal.constant = s.or("constant", 0.0, Node::number)?;
     signal.bias = s.or("bias", 0.0, Node::number)?;
     signal.scale = s.or("gain", 1.0, Node::number)?;
@@ -130,6 +135,18 @@ fn term(node: &Node<'_>, experiment: &Experiment) -> Result<Term> {
     let coefficient = s.or("coefficient", 1.0, Node::number)?;
     s.finish()?;
     Ok(Term { coefficient, observation, component })
+}
+
+/// The noise that the robot's file says its sensor has, where the signal is that sensor.
+fn noise(signal: &Signal, experiment: &Experiment) -> Option<f64> {
+    let [Term { observation: Observation::Sensor { sensor, .. }, coefficient, .. }] =
+        &signal.terms[..]
+    else {
+        return None;
+    };
+    let a = experiment.model.articulation.as_ref()?;
+    let noise = a.sensors[a.sensor(sensor)?].noise * coefficient.abs();
+    (noise > 0.0).then_some(noise)
 }
 
 /// A number in the column's unit, or "auto".

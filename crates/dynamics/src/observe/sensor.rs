@@ -1,0 +1,232 @@
+//! What the sensors of articulated bodies measure.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use costate_model::State;
+use costate_model::rigid::SensorKind;
+
+use super::compile::{Compiler, invalid};
+use super::local::{Local, Moment, Observable, Slopes};
+use crate::constants::Constants;
+use crate::error::DynamicsError;
+use crate::rigid::{Adjoint, At, RigidError, RigidWorkspace, SensorWorkspace};
+use crate::system::System;
+
+/// Up to three numbers of a sensor. Between steps they run straight from what the sensor measures at
+/// the start of the step to what it measures at its end, both under the step's own controls.
+pub(super) struct SensorReading {
+    /// Its numbers among those of all sensors.
+    data: Range<usize>,
+    /// Memory that is not in use, one for each thread that has read at the same time.
+    memory: Mutex<Vec<Box<Memory>>>,
+}
+
+struct Memory {
+    workspace: RigidWorkspace,
+    sensors: SensorWorkspace,
+    measured: Vec<f64>,
+    y_bar: Vec<f64>,
+    ctrl: Vec<f64>,
+    bar: Adjoint,
+}
+
+/// A state and what acts on it.
+struct Reading<'a> {
+    system: &'a System,
+    c: &'a Constants,
+    u: &'a [f64],
+    state: &'a State,
+}
+
+impl Reading<'_> {
+    /// Calls `act` with the mechanism, the rigid constants and the state.
+    fn with(
+        &self,
+        memory: &mut Memory,
+        act: impl FnOnce(
+            &crate::rigid::Mechanism,
+            &[f64],
+            At<f64>,
+            &mut Memory,
+        ) -> Result<(), RigidError>,
+    ) -> Result<(), RigidError> {
+        let Some(a) = self.system.articulated() else { return Ok(()) };
+        let soft = self.system.soft_len();
+        let mut ctrl = std::mem::take(&mut memory.ctrl);
+        ctrl.resize(a.tree().actuators.len(), 0.0);
+        a.read_controls(self.u, &mut ctrl);
+        let own = &self.state.act[..a.tree().na];
+        let at =
+            At { qpos: &self.state.q[soft..], qvel: &self.state.v[soft..], act: own, ctrl: &ctrl };
+        let constants = &self.c.values[self.system.layout().rigid.clone()];
+        let result = act(a.mechanism(), constants, at, memory);
+        memory.ctrl = ctrl;
+        result
+    }
+
+    /// What all sensors measure, into the memory.
+    fn sense(&self, memory: &mut Memory) -> Result<(), RigidError> {
+        let time = self.state.time;
+        self.with(memory, |mechanism, c, at, memory| {
+            let Memory { workspace, sensors, measured, .. } = memory;
+            mechanism.sense(c, at, time, &[], measured, workspace, sensors)
+        })
+    }
+
+    /// The adjoints of one number, into the memory.
+    fn pull(&self, number: usize, memory: &mut Memory) -> Result<(), RigidError> {
+        self.with(memory, |mechanism, c, at, memory| {
+            let Memory { workspace, sensors, y_bar, bar, .. } = memory;
+            y_bar.clear();
+            y_bar.resize(mechanism.sensor_values(), 0.0);
+            y_bar[number] = 1.0;
+            bar.clear();
+            mechanism.sense_pullback(c, at, &[], y_bar, bar, workspace, sensors)
+        })
+    }
+}
+
+/// Input of each actuator that no controller commands.
+fn a_inputs(system: &System) -> &[Option<usize>] {
+    system.articulated().map_or(&[], |a| a.actuator_inputs())
+}
+
+fn add(
+    slopes: &mut Vec<(u32, [f64; 3])>,
+    first: usize,
+    bar: &[f64],
+    component: usize,
+    weight: f64,
+) {
+    for (i, &b) in bar.iter().enumerate().filter(|(_, b)| **b != 0.0) {
+        let mut slope = [0.0; 3];
+        slope[component] = b * weight;
+        slopes.push(((first + i) as u32, slope));
+    }
+}
+
+impl SensorReading {
+    fn take(&self, system: &System) -> Option<Box<Memory>> {
+        let spare = self.memory.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        spare.or_else(|| {
+            let a = system.articulated()?;
+            let mechanism = a.mechanism();
+            Some(Box::new(Memory {
+                workspace: mechanism.workspace(),
+                sensors: mechanism.sensor_workspace(),
+                measured: Vec::new(),
+                y_bar: Vec::new(),
+                ctrl: Vec::new(),
+                bar: Adjoint::zeros(a.tree(), &mechanism.layout),
+            }))
+        })
+    }
+
+    fn read(&self, at: &Moment, memory: &mut Memory, out: &mut Local) -> Result<(), RigidError> {
+        let system = at.at.system;
+        let (soft, rigid) = (system.soft_len(), system.layout().rigid.start);
+        for (k, state) in [at.at.start, at.at.end].into_iter().enumerate() {
+            let (weight, rate) = (at.blend.v[k], at.blend.v_rate[k]);
+            if weight == 0.0 && (rate == 0.0 || !at.derivatives) {
+                continue;
+            }
+            let reading = Reading { system, c: at.at.c, u: at.at.u.now, state };
+            reading.sense(memory)?;
+            for (component, i) in self.data.clone().enumerate() {
+                out.value[component] += weight * memory.measured[i];
+                out.rate[component] += rate * memory.measured[i];
+            }
+            if weight == 0.0 || !at.derivatives {
+                continue;
+            }
+            for (component, i) in self.data.clone().enumerate() {
+                reading.pull(i, memory)?;
+                let bar = &memory.bar;
+                let Slopes { q, v, act } = &mut out.ends[k];
+                add(q, soft, &bar.q, component, weight);
+                add(v, soft, &bar.v, component, weight);
+                add(act, 0, &bar.act, component, weight);
+                add(&mut out.c, rigid, &bar.c, component, weight);
+                for (input, b) in a_inputs(system).iter().zip(&bar.ctrl) {
+                    if let (Some(input), true) = (input, *b != 0.0) {
+                        add(&mut out.u, *input, &[*b], component, weight);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Observable for SensorReading {
+    fn evaluate(&self, at: &Moment, out: &mut Local) {
+        let Some(mut memory) = self.take(at.at.system) else { return };
+        if self.read(at, &mut memory, out).is_err() {
+            // The step itself has gone through this state, so that its error has been told.
+            out.value = [f64::NAN; 3];
+        }
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+    }
+}
+
+/// Whether a sensor's numbers depend on forces, and so on what the actuators do.
+fn feels_forces(kind: SensorKind) -> bool {
+    use SensorKind as K;
+    matches!(
+        kind,
+        K::Accelerometer(_)
+            | K::Force(_)
+            | K::Torque(_)
+            | K::ActuatorFrc(_)
+            | K::JointActuatorFrc(_)
+            | K::TendonActuatorFrc(_)
+            | K::FrameLinAcc(_)
+            | K::FrameAngAcc(_)
+    )
+}
+
+impl Compiler<'_> {
+    /// A sensor by name: all of its numbers, or `number` alone of one with four.
+    pub(super) fn sensor(
+        &self,
+        name: &str,
+        number: Option<usize>,
+    ) -> Result<SensorReading, DynamicsError> {
+        let element = format!("sensor.{name}");
+        let articulation = self.model().articulation.as_ref();
+        let found = articulation.and_then(|a| Some((a, a.sensor(name)?)));
+        let (Some((a, index)), Some(robot)) = (found, self.system.articulated()) else {
+            let known: Vec<&str> =
+                articulation.iter().flat_map(|a| &a.sensors).map(|s| &*s.name).collect();
+            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+            return Err(invalid(&element, format!("there is no such sensor; known: {known}")));
+        };
+        let sensor = &a.sensors[index];
+        if self.system.control.is_some() && feels_forces(sensor.kind) {
+            let message = "what depends on forces is not offered where controllers or laws of \
+                           friction act";
+            return Err(invalid(&element, message));
+        }
+        let all = robot.tree().sensors[index].data.clone();
+        let data = match number {
+            None => all.start..all.end.min(all.start + 3),
+            Some(k) => all.start + k..all.start + k + 1,
+        };
+        let reading = SensorReading { data, memory: Mutex::default() };
+        // Some sensors cannot be read, or have no derivatives, beside what else the model has.
+        let constants = self.system.derive(&self.system.theta())?;
+        let u = vec![0.0; self.system.input_len()];
+        let state = self.system.initial_state(&constants, &u);
+        if let Some(mut memory) = reading.take(self.system) {
+            let at = Reading { system: self.system, c: &constants, u: &u, state: &state };
+            let tried = at.sense(&mut memory).and_then(|()| {
+                reading.data.clone().try_for_each(|number| at.pull(number, &mut memory))
+            });
+            if let Err(error) = tried {
+                return Err(invalid(&element, error));
+            }
+        }
+        Ok(reading)
+    }
+}
