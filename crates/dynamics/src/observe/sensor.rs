@@ -88,7 +88,7 @@ impl Reading<'_> {
 }
 
 /// Input of each actuator that no controller commands.
-fn a_inputs(system: &System) -> &[Option<usize>] {
+fn actuator_inputs(system: &System) -> &[Option<usize>] {
     system.articulated().map_or(&[], |a| a.actuator_inputs())
 }
 
@@ -148,7 +148,7 @@ impl SensorReading {
                 add(v, soft, &bar.v, component, weight);
                 add(act, 0, &bar.act, component, weight);
                 add(&mut out.c, rigid, &bar.c, component, weight);
-                for (input, b) in a_inputs(system).iter().zip(&bar.ctrl) {
+                for (input, b) in actuator_inputs(system).iter().zip(&bar.ctrl) {
                     if let (Some(input), true) = (input, *b != 0.0) {
                         add(&mut out.u, *input, &[*b], component, weight);
                     }
