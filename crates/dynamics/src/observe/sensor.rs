@@ -19,7 +19,7 @@ pub(super) struct SensorReading {
     /// Its numbers among those of all sensors.
     data: Range<usize>,
     /// Memory that is not in use, one for each thread that has read at the same time.
-    memory: Mutex<Vec<Box<Memory>>>,
+    memory: Mutex<Vec<Memory>>,
 }
 
 struct Memory {
@@ -107,19 +107,19 @@ fn add(
 }
 
 impl SensorReading {
-    fn take(&self, system: &System) -> Option<Box<Memory>> {
+    fn take(&self, system: &System) -> Option<Memory> {
         let spare = self.memory.lock().unwrap_or_else(PoisonError::into_inner).pop();
         spare.or_else(|| {
             let a = system.articulated()?;
             let mechanism = a.mechanism();
-            Some(Box::new(Memory {
+            Some(Memory {
                 workspace: mechanism.workspace(),
                 sensors: mechanism.sensor_workspace(),
                 measured: Vec::new(),
                 y_bar: Vec::new(),
                 ctrl: Vec::new(),
                 bar: Adjoint::zeros(a.tree(), &mechanism.layout),
-            }))
+            })
         })
     }
 
