@@ -104,7 +104,8 @@ mod tests {
     #[test]
     fn solves_are_inverse_to_products() {
         let n = 5;
-        let a: Vec<f64> = (0..n * n).map(|i| (1.3 * i as f64 + 0.7).sin()).collect();
+        // A sine of the index alone would have rank two.
+        let a: Vec<f64> = (0..n * n).map(|i| (1.3 * (i * i) as f64 + 0.7).sin()).collect();
         let x: Vec<f64> = (0..n).map(|i| (0.9 * i as f64).cos()).collect();
         let product = |transposed: bool| -> Vec<f64> {
             let at = |i: usize, j: usize| if transposed { a[j * n + i] } else { a[i * n + j] };
