@@ -8,8 +8,12 @@ mod experiment;
 mod interrupt;
 mod law;
 mod model;
-mod motion;
+mod outputs;
+mod record;
+mod rollout;
 mod setup;
+mod snapshot;
+mod tangents;
 
 use pyo3::prelude::*;
 
@@ -23,7 +27,7 @@ mod _costate {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::motion::{Record, pullback};
+    use crate::record::{Record, pullback};
 
     /// Version of the package.
     #[pymodule_export]

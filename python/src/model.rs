@@ -218,6 +218,13 @@ impl Model {
         joints.map(|j| (j.name.clone(), j.kind.name(), j.kind.nq(), j.kind.nv())).collect()
     }
 
+    /// Names of the sensors of articulated bodies that are simulated, and how many numbers each gives.
+    #[getter]
+    fn sensors(&self) -> Vec<(String, usize)> {
+        let sensors = self.model.articulation.iter().flat_map(|a| &a.sensors);
+        sensors.map(|s| (s.name.clone(), s.kind.len())).collect()
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.model.name

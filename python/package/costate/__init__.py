@@ -17,11 +17,18 @@ from ._builder import Builder
 from ._derivatives import Gradient, LeafCheck, check_gradient, jacobian, jvp, value_and_grad, vjp, vjps
 from ._identify import Experiment, Identification, Parameter
 from ._model import InputChannel, Joint, Leaf, Leaves, Model, Parameters, State, load
-from ._rollout import Input, Signals, Trajectory, rollout, rollouts, step
+from ._rollout import rollout, rollouts
+from ._setup import Input, Signals
+from ._step import Constraints, Contact, Contacts, Evaluation, evaluate, step
+from ._trajectory import Trajectory
 from .errors import *  # noqa: F403
 
 __all__ = [
     "Builder",
+    "Constraints",
+    "Contact",
+    "Contacts",
+    "Evaluation",
     "Experiment",
     "Gradient",
     "Identification",
@@ -40,6 +47,7 @@ __all__ = [
     "__version__",
     "check_gradient",
     "errors",
+    "evaluate",
     "jacobian",
     "jvp",
     "laws",

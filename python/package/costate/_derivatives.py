@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _costate
 from ._model import Model, State
-from ._rollout import Input, Signals, Trajectory, _initial, _Outputs, _setup
+from ._setup import Input, Signals, _initial, _Outputs, _setup
+from ._trajectory import Trajectory
 from .errors import BadInput
 
 __all__ = ["Gradient", "LeafCheck", "check_gradient", "jacobian", "jvp", "value_and_grad", "vjp", "vjps"]

@@ -174,6 +174,11 @@ def points(x: Any, vertices: int | None) -> Any:
     return x.reshape(*x.shape[:-1], x.shape[-1] // 3, 3)
 
 
+_PLACE = ("x", "y", "z")
+_TURN = ("qw", "qx", "qy", "qz")
+_SPIN = ("wx", "wy", "wz")
+
+
 @dataclass(frozen=True)
 class Joint:
     """A joint of an articulated body, and where it lies in the state."""
@@ -248,6 +253,28 @@ class Model:
             q, v = q + nq, v + nv
         return out
 
+    def coordinate_names(self) -> tuple[list[str], list[str]]:
+        """Names of the columns of ``State.q`` and ``State.v``: ``beam[3].x``, ``joint.elbow``."""
+        both: tuple[list[str], list[str]] = ([], [])
+        for body, (_, count) in self._bodies.items():
+            for names in both:
+                names.extend(f"{body}[{i}].{axis}" for i in range(count) for axis in "xyz")
+        ends = {"free": (_PLACE + _TURN, _PLACE + _SPIN), "ball": (_TURN, _SPIN)}
+        for joint in self.joints.values():
+            for names, parts, dot in zip(both, ends.get(joint.kind, ((), ())), ("", "'")):
+                if parts:
+                    names.extend(f"joint.{joint.name}.{part}{dot}" for part in parts)
+                else:
+                    names.append(f"joint.{joint.name}{dot}")
+        soft = 3 * self.vertex_count
+        velocities = [f"{name}'" for name in both[1][:soft]] + both[1][soft:]
+        return both[0], velocities
+
+    @property
+    def sensors(self) -> dict[str, int]:
+        """The sensors of robots that are simulated, and how many numbers each gives."""
+        return dict(self._core.sensors)
+
     @property
     def left_out(self) -> list[str]:
         """What the file asks for, is not simulated, and ``load`` was allowed to leave out."""
@@ -304,7 +331,7 @@ class Model:
         controls: Mapping[str, Any] | None = None,
     ) -> State:
         """The state at time zero that follows from the parameters."""
-        from ._rollout import _setup
+        from ._setup import _setup
 
         q, v, act = self._core.initial_state(_setup(self, parameters, None, controls)[0])
         return State(q, v, act, vertices=self._soft)

@@ -25,7 +25,8 @@ import numpy as np
 
 from ._derivatives import MEMORY, pull, vjps
 from ._model import Model, points
-from ._rollout import Input, Signals, _initial, _Outputs, rollouts
+from ._rollout import rollouts
+from ._setup import Input, Signals, _initial, _Outputs
 from .errors import BadInput
 
 __all__ = ["Motion", "rollout"]

@@ -22,7 +22,8 @@ import torch
 
 from ._derivatives import MEMORY, pull, vjps
 from ._model import Model, points
-from ._rollout import Input, Signals, Trajectory, _initial
+from ._setup import Input, Signals, _initial
+from ._trajectory import Trajectory
 from ._rollout import rollouts as _rollouts
 from .errors import BadInput
 

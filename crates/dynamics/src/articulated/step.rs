@@ -5,8 +5,8 @@ use costate_model::State;
 use super::{DrivenBodies, RigidScratch};
 use crate::constants::Constants;
 use crate::error::DynamicsError;
-use crate::rigid::At;
 use crate::rigid::integrate::{lift_tangent, lower_adjoint};
+use crate::rigid::{At, Evaluation, Mechanism};
 use crate::step::{InputAdjoints, StateAdjoint, StateTangents, StepInputs};
 use crate::system::{System, Workspace};
 
@@ -84,6 +84,34 @@ impl System {
             constants = &driven.c;
         }
         DrivenBodies { constants, ctrl, constants_dot: rigid_dot, ctrl_dot }
+    }
+
+    /// One evaluation of the dynamics of articulated bodies with the acceleration that constraints leave,
+    /// and the controls as they act.
+    pub(crate) fn evaluate_rigid(
+        &self,
+        c: &Constants,
+        state: &State,
+        u: &[f64],
+        ws: &mut Workspace,
+    ) -> Result<(Option<Evaluation>, Vec<f64>), DynamicsError> {
+        let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else {
+            return Ok((None, Vec::new()));
+        };
+        let RigidScratch { workspace, ctrl, driven, .. } = &mut **scratch;
+        a.read_controls(u, ctrl);
+        let mut constants = &c.values[self.layout.rigid.clone()];
+        if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
+            driven.update(self, (a, control), c, state, u, ctrl);
+            constants = &driven.c;
+        }
+        let Mechanism { tree, layout, .. } = &a.mechanism;
+        let evaluation = &mut workspace.evaluation;
+        let step = (state.time / self.timestep()).round() as usize;
+        evaluation
+            .update(tree, layout, constants, at(self, state, ctrl), &[])
+            .map_err(|error| a.error(&self.model, error, step, state.time))?;
+        Ok((Some(evaluation.clone()), ctrl.clone()))
     }
 
     /// The part of the step that belongs to articulated bodies.

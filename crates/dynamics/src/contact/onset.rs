@@ -24,8 +24,12 @@ pub struct Touch {
     pub depth: f64,
     /// Speed of approach, m/s; negative when it leaves.
     pub approach: f64,
+    /// The geom's normal there, out of it.
+    pub normal: Vec3<f64>,
     /// Magnitude of the contact force, N.
     pub force: f64,
+    /// The contact force, N.
+    pub push: Vec3<f64>,
     /// Magnitude of the force at depth zero and this velocity, N: what it jumps by at onset.
     pub jump: f64,
     /// Ramp depth of the law, m.
@@ -123,7 +127,9 @@ impl<F: Surface, L: ContactLaw> OnsetForce for Contact<F, L> {
                 vertex: t.vertex,
                 depth: t.depth,
                 approach: -t.normal.dot(velocity),
+                normal: t.normal,
                 force: force.norm(),
+                push: force,
                 jump: self.force_at_onset(c, t.normal, velocity).norm(),
                 ramp: parameters.ramp,
             });

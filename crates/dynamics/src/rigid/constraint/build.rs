@@ -184,6 +184,16 @@ impl<S: Scalar<Mask = bool>> Constraints<S> {
         }
     }
 
+    /// Position of a row, less its margin, in m or rad.
+    pub fn position(&self, row: usize) -> S {
+        self.states[row].position
+    }
+
+    /// Rate J v of a row.
+    pub fn velocity(&self, row: usize) -> S {
+        self.states[row].velocity
+    }
+
     /// Starts the rows of a source.
     pub(super) fn begin(&mut self, source: Source) {
         self.items.push(Item { source, row: self.rows.len(), count: 0 });

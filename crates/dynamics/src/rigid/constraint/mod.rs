@@ -19,6 +19,7 @@ mod contact_pullback;
 mod derivative;
 mod equality;
 mod factor;
+mod force;
 mod friction;
 pub mod impedance;
 mod law;
