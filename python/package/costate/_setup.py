@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -49,14 +50,16 @@ class Signals:
 
     @classmethod
     def of_sensors(cls, model: Model, names: Iterable[str] | None = None) -> Signals:
-        """The sensors of a robot, all or some, under their names."""
+        """The sensors of a robot, all or some, under their names (with _ for what names of signals cannot
+        have); quaternions as NAME_w, NAME_x, NAME_y and NAME_z."""
         known = model.sensors
         signals: dict[str, Any] = {}
-        for name in known if names is None else names:
-            if known.get(name) == 4:
-                signals |= {f"{name}.{axis}": {"sensor": name, "component": i} for i, axis in enumerate("wxyz")}
+        for sensor in known if names is None else names:
+            name = re.sub(r"[^A-Za-z0-9_-]", "_", sensor)
+            if known.get(sensor) == 4:
+                signals |= {f"{name}_{axis}": {"sensor": sensor, "component": i} for i, axis in enumerate("wxyz")}
             else:
-                signals[name] = {"sensor": name}
+                signals[name] = {"sensor": sensor}
         return cls(signals)
 
 

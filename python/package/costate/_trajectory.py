@@ -84,6 +84,8 @@ class Trajectory:
         if name in self.signals:
             return self.signals[name]
         parts = [x for key, x in self.signals.items() if key.rpartition(".")[0] == name]
+        if not parts and all(f"{name}_{axis}" in self.signals for axis in "wxyz"):
+            parts = [self.signals[f"{name}_{axis}"] for axis in "wxyz"]
         if not parts:
             raise UnknownName(f"there is no signal {name!r}; known: {', '.join(self.signals) or 'none'}")
         return np.stack(parts, axis=1)
