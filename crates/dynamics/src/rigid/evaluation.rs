@@ -329,9 +329,9 @@ fn body_bias(
 }
 
 impl Evaluation {
-    /// Whether A differs from M.
-    pub(crate) fn has_implicit(&self) -> bool {
-        self.implicit || !self.turning.is_empty()
+    /// Whether A may differ from M for some constants: where what it adds is zero, its derivative is not.
+    pub(crate) fn may_be_implicit(&self, tree: &Tree) -> bool {
+        Metric::<f64>::may_differ(tree) || !self.turning.is_empty()
     }
 
     /// Degrees of freedom whose inertial forces are implicit.

@@ -166,6 +166,12 @@ impl<S: Scalar> Metric<S> {
         Self { damping: Coefficients::new(tree), stiffness: Coefficients::new(tree) }
     }
 
+    /// Whether the tree's integrator takes anything implicitly, be it zero.
+    pub fn may_differ(tree: &Tree) -> bool {
+        let parts = Parts::of(tree);
+        parts.dampers || parts.tendons || parts.actuators || parts.discrete
+    }
+
     /// The coefficients of the tree's integrator. Returns whether any may differ from zero.
     pub fn update(
         &mut self,

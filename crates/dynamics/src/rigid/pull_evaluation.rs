@@ -7,7 +7,7 @@ use costate_num::spatial::Motion;
 
 use super::adjoint::{Adjoint, Place, Rates, Wanted};
 use super::constants::Layout;
-use super::constraint::{RowInputs, StageAdjoints};
+use super::constraint::RowInputs;
 use super::error::RigidError;
 use super::evaluation::{Evaluation, Scratch};
 use super::forward::{At, Dynamics};
@@ -91,7 +91,7 @@ impl Evaluation {
 
         if rows {
             let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
-            stage.pullback(inputs, StageAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c });
+            stage.pullback(inputs, out);
         }
         if apart && implicit {
             // μᵀM(a − x)

@@ -5,7 +5,7 @@ use costate_num::{DualN, Quat, Vec3};
 
 use super::adjoint::{Adjoint, Place, pull_inertia};
 use super::constants::Block;
-use super::error::RigidError;
+use super::constraint::{LimitReading, LimitSeeds, RowInputs};
 use super::evaluation::Evaluation;
 use super::forward::{At, Dynamics};
 use super::inverse::twists;
@@ -41,6 +41,7 @@ pub(crate) struct SensorScratch {
     pub by_qacc: Vec<f64>,
     pub by_effort: Vec<f64>,
     pub by_driven: Vec<f64>,
+    limits: LimitSeeds,
     zeros: Vec<f64>,
 }
 
@@ -57,6 +58,7 @@ impl SensorScratch {
             by_qacc: vec![0.0; nv],
             by_effort: vec![0.0; tree.actuators.len()],
             by_driven: vec![0.0; nv],
+            limits: LimitSeeds::default(),
             zeros: vec![0.0; nv],
         }
     }
@@ -215,7 +217,7 @@ pub(crate) fn pull(
     y_bar: &[f64],
     s: &mut SensorScratch,
     out: &mut Adjoint,
-) -> Result<(), RigidError> {
+) {
     use SensorKind as K;
     let Place { tree, layout, c, k } = place;
     let d = &evaluation.dynamics;
@@ -224,6 +226,7 @@ pub(crate) fn pull(
     s.by_qacc.fill(0.0);
     s.by_effort.fill(0.0);
     s.by_driven.fill(0.0);
+    s.limits.clear(evaluation.stage.constraints.rows.len());
     for sensor in &tree.sensors {
         let y = &y_bar[sensor.data.clone()];
         if y.iter().all(|y| *y == 0.0) {
@@ -289,7 +292,14 @@ pub(crate) fn pull(
                 pull_momentum(place, d, b, Motion::new(y, -y.cross(center)), s, out);
                 pull_center(place, b, -p.cross(y), s, out);
             }
-            kind => pull_scalar(place, d, at, kind, y[0], s, out)?,
+            kind => match LimitReading::of(kind) {
+                Some(reading) => {
+                    if let Some(r) = evaluation.stage.constraints.limit_row(kind) {
+                        s.limits.add(reading, r, y[0]);
+                    }
+                }
+                None => pull_scalar(place, d, at, kind, y[0], s, out),
+            },
         }
     }
     pull_forces(place, d, s, out);
@@ -312,7 +322,8 @@ pub(crate) fn pull(
     // By the joint accelerations: S·(sum of adjoints of accelerations outward).
     let mut total: Vec<Force<f64>> = s.bodies.iter().map(|b| b.acceleration).collect();
     super::inverse::gather(tree, &k.subspace, &mut total, &mut s.by_qacc);
-    Ok(())
+    let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
+    evaluation.stage.pull_limits(inputs, &s.limits, &mut s.by_qacc, out);
 }
 
 /// The adjoints of the forces on bodies: W·(I A + V ×* I V) with W that stays.
@@ -344,7 +355,7 @@ fn pull_scalar(
     y: f64,
     s: &mut SensorScratch,
     out: &mut Adjoint,
-) -> Result<(), RigidError> {
+) {
     use SensorKind as K;
     let Place { tree, layout, c, k } = place;
     match kind {
@@ -414,13 +425,9 @@ fn pull_scalar(
                 out.c[at_armature] += 0.5 * y * at.qvel[i] * at.qvel[i];
             }
         }
-        K::Clock => {}
-        _ => {
-            let what = "derivatives of sensors of limits";
-            return Err(RigidError::Unsupported { what });
-        }
+        // The clock runs by itself; touch sensors are refused, the others are pulled elsewhere.
+        _ => {}
     }
-    Ok(())
 }
 
 impl Place<'_> {

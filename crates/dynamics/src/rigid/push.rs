@@ -12,7 +12,7 @@ use super::forward::{At, Dynamics};
 use super::integrate::{lift_tangent, push_displace};
 use super::inverse::{accelerations, body_forces, gather};
 use super::metric::Metric;
-use super::sensors::{Measured, measure};
+use super::sensors::{Measured, measure, measure_limits};
 use super::step::{Mechanism, RigidWorkspace};
 use super::tree::{Integrator, Tree};
 
@@ -224,7 +224,7 @@ impl Evaluation {
         let PushWorkspace { dynamics, metric, c, qpos, qvel, act, ctrl, scratch, residual, .. } =
             ws;
         let [_, x, y] = scratch;
-        if !self.has_implicit() && rows {
+        if !self.may_be_implicit(tree) && rows {
             return Ok(());
         }
         // −(hD x + hK(v + h x)) and the implicit inertial forces.
@@ -287,7 +287,7 @@ impl Evaluation {
                 }
             }
         }
-        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, .. } = ws;
+        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, constraints, .. } = ws;
         let a = &mut scratch[0];
         for i in 0..n {
             a[i] = D::constant(self.qacc[i]);
@@ -299,6 +299,9 @@ impl Evaluation {
         measured.update(tree, layout, c, dynamics, qvel, a);
         values.fill(D::constant(0.0));
         measure(tree, layout, c, dynamics, measured, at, 0.0, values);
+        if self.stage.has_rows() {
+            measure_limits(tree, constraints, &self.stage, a, values);
+        }
         Ok(())
     }
 
@@ -334,7 +337,7 @@ impl Evaluation {
         if !self.push_stage(tree, rows, &ws.force_dot, &mut ws.step_acceleration) {
             return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
         }
-        let implicit = self.has_implicit() && !plain;
+        let implicit = self.may_be_implicit(tree) && !plain;
         for lane in 0..lanes {
             let out = &mut ws.step_acceleration[lane * n..(lane + 1) * n];
             if implicit {

@@ -60,14 +60,15 @@ impl Mechanism {
         let d = &evaluation.dynamics;
         measured.update(tree, layout, c, d, at.qvel, &evaluation.qacc);
         measure(tree, layout, c, d, measured, at, time, out);
-        measure_limits(tree, layout, c, d, &evaluation.stage, at, out);
+        let stage = &evaluation.stage;
+        measure_limits(tree, &stage.constraints, stage, &evaluation.qacc, out);
         Ok(())
     }
 
     /// Adjoint of [`sense`](Self::sense): from that of the measured numbers, added to `bar`.
     ///
     /// # Errors
-    /// As of [`sense`](Self::sense), and where sensors of limits have adjoints.
+    /// As of [`sense`](Self::sense).
     pub fn sense_pullback(
         &self,
         c: &[f64],
@@ -85,7 +86,7 @@ impl Mechanism {
         let SensorWorkspace { scratch, zeros, .. } = sensors;
         scratch.measured.update(tree, layout, c, &evaluation.dynamics, at.qvel, &evaluation.qacc);
         let place = Place { tree, layout, c, k: &evaluation.dynamics.kinematics };
-        pull(place, evaluation, at, y_bar, scratch, bar)?;
+        pull(place, evaluation, at, y_bar, scratch, bar);
         let seeds = EvaluationAdjoint {
             qacc: &scratch.by_qacc,
             actuator_force: &scratch.by_effort,
@@ -96,7 +97,7 @@ impl Mechanism {
     }
 
     /// Tangents of [`sense`](Self::sense), column after column, into `out`; those of constants and controls
-    /// may be empty for zero. Those of limits are zero.
+    /// may be empty for zero.
     ///
     /// # Errors
     /// As of [`sense`](Self::sense).

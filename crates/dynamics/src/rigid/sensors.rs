@@ -8,7 +8,7 @@ use costate_num::spatial::{Force, Motion};
 use costate_num::{Quat, Scalar, Vec3};
 
 use super::constants::Layout;
-use super::constraint::{ConstraintStage, Source};
+use super::constraint::{ConstraintStage, Constraints, LimitReading, Source};
 use super::error::RigidError;
 use super::forward::{At, Dynamics};
 use super::inverse::{accelerations, body_forces, lift};
@@ -340,54 +340,21 @@ pub(crate) fn measure<S: Scalar>(
     }
 }
 
-/// What sensors of limits measure: of the first row of the limit, zero where there is none.
-pub(crate) fn measure_limits(
+/// What sensors of limits measure: of the first row of the limit at acceleration `a`, zero where there is
+/// none. `stage` has the rows' solution.
+pub(crate) fn measure_limits<S: Scalar>(
     tree: &Tree,
-    layout: &Layout,
-    c: &[f64],
-    d: &Dynamics<f64>,
+    constraints: &Constraints<S>,
     stage: &ConstraintStage,
-    at: At<f64>,
-    out: &mut [f64],
+    a: &[S],
+    out: &mut [S],
 ) {
-    use SensorKind as K;
-    let joint = |j: usize| {
-        stage.constraints.items.iter().find_map(|item| match item.source {
-            Source::JointLimit { joint, upper } if joint == j => Some((item.row, upper)),
-            _ => None,
-        })
-    };
-    let tendon = |t: usize| {
-        stage.constraints.items.iter().find_map(|item| match item.source {
-            Source::TendonLimit { tendon, upper } if tendon == t => Some((item.row, upper)),
-            _ => None,
-        })
-    };
-    let distance = |x: f64, range: usize, margin: usize, upper: bool| {
-        (if upper { c[range + 1] - x } else { x - c[range] }) - c[margin]
-    };
-    let signed = |v: f64, upper: bool| if upper { -v } else { v };
     for sensor in &tree.sensors {
-        let value = match sensor.kind {
-            K::JointLimitPosition(j) => joint(j).map(|(_, upper)| {
-                let x = at.qpos[tree.joints[j].qpos];
-                distance(x, layout.jnt_range.at(j), layout.jnt_margin.at(j), upper)
-            }),
-            K::JointLimitVelocity(j) => {
-                joint(j).map(|(_, upper)| signed(at.qvel[tree.joints[j].dof], upper))
-            }
-            K::JointLimitForce(j) => joint(j).map(|(row, _)| stage.solver.force[row]),
-            K::TendonLimitPosition(t) => tendon(t).map(|(_, upper)| {
-                let x = d.tendons.length[t];
-                distance(x, layout.tendon_range.at(t), layout.tendon_margin.at(t), upper)
-            }),
-            K::TendonLimitVelocity(t) => {
-                tendon(t).map(|(_, upper)| signed(d.tendons.velocity[t], upper))
-            }
-            K::TendonLimitForce(t) => tendon(t).map(|(row, _)| stage.solver.force[row]),
-            _ => continue,
+        let Some(reading) = LimitReading::of(sensor.kind) else { continue };
+        out[sensor.data.start] = match constraints.limit_row(sensor.kind) {
+            Some(r) => constraints.read_limit(reading, r, a, stage.pushes(r)),
+            None => S::zero(),
         };
-        out[sensor.data.start] = value.unwrap_or(0.0);
     }
 }
 

@@ -11,7 +11,7 @@ use super::forward::At;
 use super::integrate::{displace, pull_displace};
 use super::pull_evaluation::EvaluationAdjoint;
 use super::rk4::RungeKutta;
-use super::tree::{Equality, EqualityKind, Integrator, TendonPath, Tree};
+use super::tree::{Integrator, Tree};
 
 /// A state of articulated bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -127,20 +127,9 @@ impl Mechanism {
 
     /// What the rows of constraints depend on and [`step_pullback`](Self::step_pullback) does not follow;
     /// tangents do.
-    fn without_adjoint(&self, c: &[f64]) -> Option<&'static str> {
-        let Self { tree, layout, .. } = self;
-        if tree.options.exact_diagonal {
-            return Some("adjoints with the exact diagonal (flag diagexact)");
-        }
-        let spatial = |t: usize| matches!(tree.tendons[t].path, TendonPath::Spatial { .. });
-        let rows = |t: usize| tree.tendons[t].limited || c[layout.tendon_frictionloss.at(t)] > 0.0;
-        let tied = |equality: &Equality| match equality.kind {
-            EqualityKind::Tendon { first, second } => spatial(first) || second.is_some_and(spatial),
-            _ => false,
-        };
-        let constrained = (0..tree.tendons.len()).any(|t| spatial(t) && rows(t))
-            || tree.equalities.iter().any(tied);
-        constrained.then_some("adjoints of constraints on spatial tendons")
+    fn without_adjoint(&self) -> Option<&'static str> {
+        let exact = self.tree.options.exact_diagonal;
+        exact.then_some("adjoints with the exact diagonal (flag diagexact)")
     }
 
     /// Adjoint of [`step`](Self::step): `bar` holds the adjoint of the next state in `q` (tangent
@@ -158,7 +147,7 @@ impl Mechanism {
         ws: &mut RigidWorkspace,
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&self.tree, &self.layout);
-        if let Some(what) = self.without_adjoint(c) {
+        if let Some(what) = self.without_adjoint() {
             return Err(RigidError::Unsupported { what });
         }
         ws.evaluation.update_for(tree, layout, c, at, warm, false)?;

@@ -2,9 +2,9 @@
 
 use costate_dynamics::rigid::collision::unsupported;
 use costate_dynamics::rigid::constraint::{
-    ConstraintStage, Constraints, RowInputs, SolverOptions, StageAdjoints,
+    ConstraintStage, Constraints, RowInputs, SolverOptions,
 };
-use costate_dynamics::rigid::{At, Dynamics};
+use costate_dynamics::rigid::{Adjoint, At, Dynamics};
 use costate_num::{Dual, DualN, Scalar};
 
 use crate::reference::{Reference, all, compare, integers, numbers};
@@ -188,13 +188,11 @@ fn adjoints_agree_with_tangents() {
             let force = e.dynamics.qfrc_smooth.clone();
             let inertia = e.dynamics.mass.symmetric_rows(&r.tree);
             let lambda = e.stage.multipliers(inertia, &force, &a_bar).unwrap().to_vec();
-            let (mut q_bar, mut v_bar) = (vec![0.0; nv], vec![0.0; nv]);
-            let mut c_bar = vec![0.0; r.layout.len];
-            let bar = StageAdjoints { q: &mut q_bar, v: &mut v_bar, c: &mut c_bar };
-            e.stage.pullback(inputs(&r, &e.dynamics, &e.qpos, &e.qvel), bar);
+            let mut bar = Adjoint::zeros(&r.tree, &r.layout);
+            e.stage.pullback(inputs(&r, &e.dynamics, &e.qpos, &e.qvel), &mut bar);
             let (mut right, mut size) = (0.0, 0.0);
             for (bar, dot) in
-                [(&lambda, &force_dot), (&q_bar, &q_dot), (&v_bar, &v_dot), (&c_bar, &c_dot)]
+                [(&lambda, &force_dot), (&bar.q, &q_dot), (&bar.v, &v_dot), (&bar.c, &c_dot)]
             {
                 for (a, b) in bar.iter().zip(dot) {
                     right += a * b;

@@ -5,6 +5,7 @@ mod constrained;
 mod derivatives;
 mod gradients;
 mod kinematics;
+mod leaves;
 mod proof;
 mod reference;
 mod rows;

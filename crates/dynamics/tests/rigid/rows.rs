@@ -223,13 +223,19 @@ fn check_pullback(r: &Reference) {
         loss: &s.loss,
         mu: &s.mu,
         friction: &s.friction,
+        position: &[],
+        rate: &[],
     };
     let inputs = RowInputs { tree, layout, c: &r.c, dynamics: &dynamics, qpos: &qpos, qvel: &qvel };
-    let mut bar = RowAdjoints { q: &mut q, v: &mut v, c: &mut c_bar, bodies: &mut bodies };
+    let (mut tendons, bodies) = (Vec::new(), &mut bodies[..]);
+    let (q_bar, v_bar, c_slot) = (&mut q, &mut v, &mut c_bar);
+    let mut bar =
+        RowAdjoints { q: q_bar, v: v_bar, c: c_slot, bodies: &mut *bodies, tendons: &mut tendons };
     found.pullback(inputs, motions, seeds, &mut bar);
+    assert!(tendons.is_empty(), "the recorded models have no rows along spatial tendons");
     let mut bar = TransportAdjoints { q: &mut q, v: &mut v, c: &mut c_bar };
     let k = &dynamics.kinematics;
-    Transport::default().run(tree, layout, &r.c, k, &qpos, motions, &bodies, &mut bar);
+    Transport::default().run(tree, layout, &r.c, k, &qpos, motions, bodies, &mut bar);
 
     let constants =
         |values: &[f64]| -> Vec<Dual<f64>> { values.iter().map(|x| Dual::constant(*x)).collect() };

@@ -99,7 +99,7 @@ impl<S: Scalar> RowInputs<'_, S> {
 
 /// One row but for its Jacobian.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct RowState<S> {
+pub(in crate::rigid) struct RowState<S> {
     /// Where it is, less its margin.
     pub position: S,
     /// Its rate J v.
@@ -118,7 +118,7 @@ pub struct Constraints<S: Scalar = f64> {
     /// What they are of.
     pub items: Vec<Item>,
     /// Position (less margin), rate, J̇ v and diagonal of each row.
-    pub(super) states: Vec<RowState<S>>,
+    pub(in crate::rigid) states: Vec<RowState<S>>,
     /// The contacts that act.
     pub contacts: Vec<Contact<S>>,
     /// Geoms that may touch; found at the first state.

@@ -32,6 +32,21 @@ pub struct RowSeeds<'a> {
     pub mu: &'a [f64],
     /// The adjoint of each cone's friction.
     pub friction: &'a [[f64; 5]],
+    /// The adjoint of the row's position itself; empty for zero.
+    pub position: &'a [f64],
+    /// The adjoint of J v itself; empty for zero.
+    pub rate: &'a [f64],
+}
+
+/// The adjoint of a spatial tendon's path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TendonAdjoint {
+    /// The tendon.
+    pub tendon: usize,
+    /// By its length.
+    pub length: f64,
+    /// By the entries of its Jacobian.
+    pub jacobian: Vec<f64>,
 }
 
 /// Adjoints that the pullback of rows adds to.
@@ -45,6 +60,8 @@ pub struct RowAdjoints<'a> {
     pub c: &'a mut [f64],
     /// By places and motions of the bodies.
     pub bodies: &'a mut [BodyAdjoint],
+    /// By spatial tendons: one entry for each row that is along one.
+    pub tendons: &'a mut Vec<TendonAdjoint>,
 }
 
 /// Adjoints of one row but for its Jacobian.
@@ -110,42 +127,50 @@ impl Constraints<f64> {
         bar: &mut RowAdjoints,
     ) {
         for item in &self.items {
-            match item.source {
-                Source::DofFriction(dof) => self.pull_dof_friction(at, *item, dof, seeds, bar),
-                Source::TendonFriction(t) => {
-                    let (layout, row) = (at.layout, item.row);
-                    let blocks = (layout.tendon_solref_fri, layout.tendon_solimp_fri);
-                    let by = self.pull_group(at, *item, blocks, t, Shape::Friction, seeds, bar)[0];
-                    bar.c[layout.tendon_frictionloss.at(t)] += seeds.loss[row];
-                    bar.c[layout.tendon_invweight0.at(t)] += by.diagonal;
-                    pull_tendon(at, motions, t, TendonSeed::new(seeds, row, 1.0, by), bar);
-                }
-                Source::JointLimit { joint, upper } => {
-                    self.pull_joint_limit(at, *item, joint, upper, seeds, bar);
-                }
-                Source::BallLimit(joint) => {
-                    limit::pull_ball(self, at, motions, *item, joint, seeds, bar)
-                }
-                Source::TendonLimit { tendon, upper } => {
-                    self.pull_tendon_limit(at, motions, *item, tendon, upper, seeds, bar);
-                }
-                Source::Contact(i) => {
-                    super::contact_pullback::pull(self, at, motions, *item, i, seeds, bar);
-                }
-                Source::Equality(e) => match at.tree.equalities[e].kind {
-                    EqualityKind::Joint { first, second } => {
-                        equality::pull_joint(
-                            self, at, motions, *item, e, first, second, seeds, bar,
-                        );
-                    }
-                    EqualityKind::Tendon { first, second } => {
-                        equality::pull_tendons(
-                            self, at, motions, *item, e, first, second, seeds, bar,
-                        );
-                    }
-                    _ => super::attachment::pull(self, at, motions, *item, e, seeds, bar),
-                },
+            self.pull_item(at, motions, *item, seeds, bar);
+        }
+    }
+
+    /// Adds the adjoints of what the rows of one source are a function of.
+    pub(super) fn pull_item(
+        &self,
+        at: RowInputs<f64>,
+        motions: Motions,
+        item: Item,
+        seeds: RowSeeds,
+        bar: &mut RowAdjoints,
+    ) {
+        match item.source {
+            Source::DofFriction(dof) => self.pull_dof_friction(at, item, dof, seeds, bar),
+            Source::TendonFriction(t) => {
+                let (layout, row) = (at.layout, item.row);
+                let blocks = (layout.tendon_solref_fri, layout.tendon_solimp_fri);
+                let by = self.pull_group(at, item, blocks, t, Shape::Friction, seeds, bar)[0];
+                bar.c[layout.tendon_frictionloss.at(t)] += seeds.loss[row];
+                bar.c[layout.tendon_invweight0.at(t)] += by.diagonal;
+                pull_tendon(at, motions, t, TendonSeed::new(seeds, row, 1.0, by), bar);
             }
+            Source::JointLimit { joint, upper } => {
+                self.pull_joint_limit(at, item, joint, upper, seeds, bar);
+            }
+            Source::BallLimit(joint) => {
+                limit::pull_ball(self, at, motions, item, joint, seeds, bar);
+            }
+            Source::TendonLimit { tendon, upper } => {
+                self.pull_tendon_limit(at, motions, item, tendon, upper, seeds, bar);
+            }
+            Source::Contact(i) => {
+                super::contact_pullback::pull(self, at, motions, item, i, seeds, bar);
+            }
+            Source::Equality(e) => match at.tree.equalities[e].kind {
+                EqualityKind::Joint { first, second } => {
+                    equality::pull_joint(self, at, motions, item, e, first, second, seeds, bar);
+                }
+                EqualityKind::Tendon { first, second } => {
+                    equality::pull_tendons(self, at, motions, item, e, first, second, seeds, bar);
+                }
+                _ => super::attachment::pull(self, at, motions, item, e, seeds, bar),
+            },
         }
     }
 
@@ -186,8 +211,12 @@ impl Constraints<f64> {
             );
             let by_r = -mass / (r.value * r.value);
             by.impedance += by_r * r.tangent[0] - w * k * state.position;
-            rows[i] =
-                RowBar { position: -w * k * d, velocity: -w * b, diagonal: by_r * r.tangent[1] };
+            let given = |bars: &[f64]| bars.get(item.row + i).copied().unwrap_or(0.0);
+            rows[i] = RowBar {
+                position: given(seeds.position) - w * k * d,
+                velocity: given(seeds.rate) - w * b,
+                diagonal: by_r * r.tangent[1],
+            };
         }
         if shape == Shape::Friction {
             by.stiffness = 0.0;
@@ -302,7 +331,8 @@ impl TendonSeed {
     }
 }
 
-/// Adjoint of tendon `t`.
+/// Adjoint of tendon `t`; of a spatial one, that of its length and Jacobian is kept for
+/// [`ConstraintStage`](super::ConstraintStage).
 pub(super) fn pull_tendon(
     at: RowInputs<f64>,
     motions: Motions,
@@ -311,7 +341,18 @@ pub(super) fn pull_tendon(
     bar: &mut RowAdjoints,
 ) {
     let tendons = &at.dynamics.tendons;
-    let TendonPath::Fixed { joints } = &at.tree.tendons[t].path else { return };
+    let TendonPath::Fixed { joints } = &at.tree.tendons[t].path else {
+        let mut jacobian = Vec::with_capacity(tendons.entries(t).len());
+        for k in tendons.entries(t) {
+            let dof = tendons.dofs[k];
+            bar.v[dof] += seed.rate * tendons.jacobian[k];
+            jacobian.push(
+                seed.force * motions.lambda[dof] - seed.weight * motions.a[dof]
+                    + seed.rate * motions.v[dof],
+            );
+        }
+        return bar.tendons.push(TendonAdjoint { tendon: t, length: seed.length, jacobian });
+    };
     let wraps = at.tree.tendons[t].wraps.clone();
     for ((k, &j), wrap) in tendons.entries(t).zip(joints).zip(wraps) {
         let (dof, coefficient) = (tendons.dofs[k], tendons.jacobian[k]);

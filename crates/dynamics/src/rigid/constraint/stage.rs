@@ -8,23 +8,13 @@ use super::build::{Constraints, RowInputs, Source};
 use super::derivative::{Multipliers, ProblemTangents};
 use super::factor::SymmetricRows;
 use super::law::LawTangents;
-use super::pullback::{RowAdjoints, RowSeeds};
+use super::pullback::{RowAdjoints, RowSeeds, TendonAdjoint};
 use super::rows::Rows;
 use super::solver::{Problem, Solved, Solver, SolverOptions};
+use crate::rigid::adjoint::{Adjoint, Place};
 use crate::rigid::inverse::{accelerations, twists};
 use crate::rigid::transport::{BodyAdjoint, Motions, Transport, TransportAdjoints};
 use crate::rigid::tree::EqualityKind;
-
-/// Adjoints that the stage adds to.
-#[derive(Debug)]
-pub struct StageAdjoints<'a> {
-    /// By the configuration, in its tangent space: nv numbers.
-    pub q: &'a mut [f64],
-    /// By the joint velocities.
-    pub v: &'a mut [f64],
-    /// By the constants.
-    pub c: &'a mut [f64],
-}
 
 /// Rows, solver and the memory of their derivatives.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +31,7 @@ pub struct ConstraintStage {
     acceleration: Vec<Motion<f64>>,
     lambda_twist: Vec<Motion<f64>>,
     push_twist: Vec<Motion<f64>>,
+    tendons: Vec<TendonAdjoint>,
 }
 
 impl ConstraintStage {
@@ -79,9 +70,9 @@ impl ConstraintStage {
         found.then_some(&self.multipliers.lambda)
     }
 
-    /// Adds the adjoints of what the rows are a function of, after
-    /// [`multipliers`](Self::multipliers).
-    pub fn pullback(&mut self, at: RowInputs<f64>, bar: StageAdjoints) {
+    /// Adds the adjoints of what the rows are a function of, by configuration, velocity and constants,
+    /// after [`multipliers`](Self::multipliers).
+    pub fn pullback(&mut self, at: RowInputs<f64>, out: &mut Adjoint) {
         let rows = &self.constraints.rows;
         let (m, cones) = (rows.len(), rows.cones.len());
         if m == 0 {
@@ -132,12 +123,16 @@ impl ConstraintStage {
             loss: &law.loss,
             mu: &law.mu,
             friction: &law.friction,
+            position: &[],
+            rate: &[],
         };
-        let bodies = &mut self.bodies;
-        let mut row_bar = RowAdjoints { q: &mut *bar.q, v: &mut *bar.v, c: &mut *bar.c, bodies };
+        let (bodies, tendons) = (&mut self.bodies, &mut self.tendons);
+        let Adjoint { q, v, c, .. } = &mut *out;
+        let mut row_bar = RowAdjoints { q, v, c, bodies, tendons };
         self.constraints.pullback(at, motions, seeds, &mut row_bar);
+        pull_spatial_tendons(at, tendons, out);
         if between_bodies {
-            let mut bar = TransportAdjoints { q: bar.q, v: bar.v, c: bar.c };
+            let mut bar = TransportAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c };
             // What the rows have of the world's acceleration cancels.
             self.transport.run(
                 at.tree,
@@ -187,6 +182,19 @@ impl ConstraintStage {
             }
         }
         true
+    }
+}
+
+/// Adds the adjoints of the paths of spatial tendons that rows have left, and clears them.
+pub(super) fn pull_spatial_tendons(
+    at: RowInputs<f64>,
+    tendons: &mut Vec<TendonAdjoint>,
+    out: &mut Adjoint,
+) {
+    let RowInputs { tree, layout, c, dynamics, qpos, .. } = at;
+    let place = Place { tree, layout, c, k: &dynamics.kinematics };
+    for TendonAdjoint { tendon, length, jacobian } in tendons.drain(..) {
+        place.pull_tendon(&dynamics.tendons, tendon, qpos, length, &jacobian, out);
     }
 }
 

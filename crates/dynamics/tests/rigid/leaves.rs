@@ -1,0 +1,234 @@
+//! Every leaf of every recorded model: the derivatives of states and sensors after a few steps, through
+//! the derivation of the constants, against differences. What differences see must be there, and right.
+
+use std::collections::BTreeSet;
+
+use costate_dynamics::rigid::{
+    Adjoint, Derivation, Mechanism, RigidState, RigidTangents, difference,
+};
+use costate_model::Model;
+
+use crate::compile::model;
+use crate::reference::simulated;
+use crate::tangent::waves;
+
+/// Steps before what is compared.
+const STEPS: usize = 3;
+
+/// A model, where its motion starts, and what drives it.
+struct Motion<'a> {
+    model: &'a Model,
+    derivation: Derivation,
+    mechanism: Mechanism,
+    start: RigidState,
+    ctrl: Vec<f64>,
+}
+
+/// How far a leaf's derivative is from what differences say, in their own unit.
+struct Found {
+    error: f64,
+    seen: f64,
+    given: f64,
+}
+
+impl Motion<'_> {
+    /// The constants, or nothing where the moved model does not compile.
+    fn constants(&self, theta: &[f64]) -> Option<Vec<f64>> {
+        self.derivation.derive(theta).ok()
+    }
+
+    /// The state after the steps, and what the sensors measure there.
+    fn end(&self, c: &[f64]) -> Option<(RigidState, Vec<f64>)> {
+        let m = &self.mechanism;
+        let (mut ws, mut sensors) = (m.workspace(), m.sensor_workspace());
+        let mut state = self.start.clone();
+        for _ in 0..STEPS {
+            let mut next = RigidState::default();
+            m.step(c, state.with(&self.ctrl), &[], &mut next, &mut ws).ok()?;
+            state = next;
+        }
+        let mut measured = Vec::new();
+        let at = state.with(&self.ctrl);
+        m.sense(c, at, 0.0, &[], &mut measured, &mut ws, &mut sensors).ok()?;
+        Some((state, measured))
+    }
+
+    /// What has changed at the end of the motion for θ, from the end `(state, measured)`.
+    fn change(&self, theta: &[f64], from: &(RigidState, Vec<f64>)) -> Option<Vec<f64>> {
+        let (state, measured) = self.end(&self.constants(theta)?)?;
+        let mut out = vec![0.0; state.qvel.len()];
+        difference(&self.mechanism.tree, &from.0.qpos, &state.qpos, &mut out);
+        let pairs = [
+            (&state.qvel, &from.0.qvel),
+            (&state.act, &from.0.act),
+            (&measured, &from.1),
+        ];
+        out.extend(pairs.iter().flat_map(|(a, b)| a.iter().zip(b.iter())).map(|(a, b)| a - b));
+        Some(out)
+    }
+
+    /// Tangents of the end by columns of θ, and the adjoint by θ of `y_bar` times the end.
+    fn derivatives(&self, theta: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>, Vec<f64>) {
+        let m = &self.mechanism;
+        let c = self.constants(theta).expect("the model compiles");
+        let n = theta.len();
+        let mut c_dot = Vec::new();
+        for i in 0..n {
+            let mut along = vec![0.0; n];
+            along[i] = 1.0;
+            c_dot.extend(self.derivation.pushforward(theta, &along).expect("it compiles"));
+        }
+        let (mut ws, mut push) = (m.workspace(), m.push_workspace());
+        let (mut sensors, mut y_dot) = (m.sensor_workspace(), Vec::new());
+        let mut tangents = RigidTangents::zeros(&m.tree, n);
+        let mut states = vec![self.start.clone()];
+        for k in 0..STEPS {
+            let at = states[k].with(&self.ctrl);
+            m.step_pushforward(&c, at, &[], &mut tangents, &c_dot, &[], &mut ws, &mut push)
+                .expect("it steps");
+            let mut next = RigidState::default();
+            m.step(&c, at, &[], &mut next, &mut ws).expect("it steps");
+            states.push(next);
+        }
+        let at = states[STEPS].with(&self.ctrl);
+        let (ws, sensed) = (&mut ws, &mut sensors);
+        m.sense_pushforward(&c, at, &[], &tangents, &c_dot, &[], &mut y_dot, ws, &mut push, sensed)
+            .expect("it measures");
+        let (nv, na, ny) = (m.tree.nv, m.tree.na, m.sensor_values());
+        let columns = (0..n)
+            .map(|i| {
+                let mut out = tangents.q[i * nv..(i + 1) * nv].to_vec();
+                out.extend(&tangents.v[i * nv..(i + 1) * nv]);
+                out.extend(&tangents.act[i * na..(i + 1) * na]);
+                out.extend(&y_dot[i * ny..(i + 1) * ny]);
+                out
+            })
+            .collect();
+
+        let mut bar = Adjoint::zeros(&m.tree, &m.layout);
+        (bar.q, bar.v, bar.act) = (waves(31, nv), waves(32, nv), waves(33, na));
+        let y_bar = waves(34, ny);
+        let seed = [&bar.q[..], &bar.v, &bar.act, &y_bar].concat();
+        m.sense_pullback(&c, at, &[], &y_bar, &mut bar, ws, sensed).expect("it measures");
+        for k in (0..STEPS).rev() {
+            m.step_pullback(&c, states[k].with(&self.ctrl), &[], &mut bar, ws).expect("it steps");
+        }
+        let mut theta_bar = vec![0.0; n];
+        self.derivation.pullback(theta, &bar.c, &mut theta_bar).expect("it compiles");
+        (columns, theta_bar, seed)
+    }
+
+    /// Differences by entry `i` of θ against `given`: the best of several widths, from both sides or,
+    /// where the motion has a kink there, from one.
+    fn compare(
+        &self,
+        theta: &[f64],
+        i: usize,
+        given: &[f64],
+        end: &(RigidState, Vec<f64>),
+        noise: f64,
+    ) -> Found {
+        let at = |by: f64| {
+            let mut moved = theta.to_vec();
+            moved[i] += by;
+            self.change(&moved, end)
+        };
+        let unit = theta[i].abs().max(0.1);
+        let given_size = size(given);
+        let mut best = Found { error: f64::INFINITY, seen: 0.0, given: given_size };
+        for width in [1e-4, 1e-5, 1e-3, 1e-6, 1e-2, 1e-7, 1e-8] {
+            let h = width * unit;
+            let sides = [1.0, 0.5, -0.5, -1.0].map(|x| at(x * h));
+            let [Some(a), Some(b), Some(d), Some(e)] = &sides else { continue };
+            let central = |k: usize| (8.0 * (b[k] - d[k]) - (a[k] - e[k])) / (3.0 * h);
+            let forward = |k: usize| (4.0 * b[k] - a[k]) / h;
+            let backward = |k: usize| (e[k] - 4.0 * d[k]) / h;
+            // Of two equal numbers of which the larger counts, each has half of the derivative.
+            let both = |k: usize| 0.5 * (forward(k) + backward(k));
+            let all: [&dyn Fn(usize) -> f64; 4] = [&central, &forward, &backward, &both];
+            for way in all {
+                let got: Vec<f64> = (0..given.len()).map(way).collect();
+                let apart: Vec<f64> = got.iter().zip(given).map(|(a, b)| a - b).collect();
+                let seen = size(&got);
+                let beyond = (size(&apart) - 30.0 * noise / h).max(0.0);
+                let error = beyond / seen.max(given_size).max(1e-5);
+                if error < best.error {
+                    best = Found { error, seen, given: given_size };
+                }
+            }
+            if best.error < 1e-8 {
+                break;
+            }
+        }
+        best
+    }
+
+    /// What rounding does to the end of the motion: a large one of its changes by changes of θ of that size.
+    fn noise(&self, theta: &[f64], end: &(RigidState, Vec<f64>)) -> f64 {
+        let mut found: Vec<f64> = (0..theta.len())
+            .filter_map(|i| {
+                let mut moved = theta.to_vec();
+                moved[i] += 1e-15 * theta[i].abs().max(0.1);
+                Some(size(&self.change(&moved, end)?))
+            })
+            .collect();
+        found.sort_by(f64::total_cmp);
+        found.get(found.len() * 19 / 20).copied().unwrap_or(0.0).max(1e-16)
+    }
+
+    /// What fails, of `name`.
+    fn failures(&self, name: &str) -> Vec<String> {
+        let theta = self.model.theta();
+        let (columns, theta_bar, seed) = self.derivatives(&theta);
+        let end = self.end(&self.constants(&theta).expect("it compiles")).expect("it moves");
+        let noise = self.noise(&theta, &end);
+        let mut failures = Vec::new();
+        for (id, leaf) in self.model.leaves.iter() {
+            for (k, i) in self.model.leaves.range(id).enumerate() {
+                let Found { error, seen, given } = self.compare(&theta, i, &columns[i], &end, noise);
+                if error > 1e-6 {
+                    let path = &leaf.path;
+                    failures.push(format!("{name} {path}[{k}]: {given:e} for {seen:e}, {error:e}"));
+                }
+                let forward: f64 = columns[i].iter().zip(&seed).map(|(x, y)| x * y).sum();
+                let apart = (forward - theta_bar[i]).abs();
+                if apart > 1e-9 * given.max(1e-3) * size(&seed) {
+                    let back = theta_bar[i];
+                    failures.push(format!("{name} {}[{k}]: {back} for {forward}", leaf.path));
+                }
+            }
+        }
+        failures
+    }
+}
+
+fn size(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+#[test]
+fn every_leaf_that_moves_the_recorded_models_has_its_derivative() {
+    let (mut failures, mut seen) = (Vec::new(), BTreeSet::new());
+    for r in simulated() {
+        let name = r.value["model"].as_str().expect("a recording names its model").to_owned();
+        if r.value["snapshot"].is_null() || !seen.insert(name) {
+            continue;
+        }
+        let model = model(&r);
+        let derivation = Derivation::new(&model).unwrap_or_else(|e| panic!("{}: {e}", r.name));
+        let mut tree = derivation.tree.clone();
+        tree.options = r.tree.options.clone();
+        let start = RigidState {
+            qpos: r.snapshot("qpos"),
+            qvel: r.snapshot("qvel"),
+            act: r.snapshot("act"),
+        };
+        let mechanism = Mechanism::new(tree);
+        let ctrl = r.snapshot("ctrl");
+        let motion = Motion { model: &model, derivation, mechanism, start, ctrl };
+        let clock = std::time::Instant::now();
+        failures.extend(motion.failures(&r.name));
+        eprintln!("{} {:?} {}", r.name, clock.elapsed(), model.theta().len());
+    }
+    assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
+}
