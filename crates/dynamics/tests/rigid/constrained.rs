@@ -1,9 +1,7 @@
 //! The constrained acceleration and its derivatives.
 
 use costate_dynamics::rigid::collision::unsupported;
-use costate_dynamics::rigid::constraint::{
-    ConstraintStage, Constraints, RowInputs, SolverOptions,
-};
+use costate_dynamics::rigid::constraint::{ConstraintStage, Constraints, RowInputs, SolverOptions};
 use costate_dynamics::rigid::{Adjoint, At, Dynamics};
 use costate_num::{Dual, DualN, Scalar};
 

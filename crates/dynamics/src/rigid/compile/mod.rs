@@ -11,6 +11,7 @@
 mod inertia;
 mod op;
 mod plan;
+mod pull_reference_pose;
 mod rederive;
 mod reference_pose;
 mod structure;
@@ -230,7 +231,7 @@ impl Derivation {
         bar.unflatten(&z_bar[start..start + flat.len()]);
         let mut pose = Pose::new(&self.tree);
         let range = self.constants();
-        reference_pose::pull(
+        pull_reference_pose::pull(
             &self.tree,
             &self.layout,
             &z[range.clone()],
