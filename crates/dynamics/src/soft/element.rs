@@ -20,6 +20,11 @@ pub trait Element<const V: usize, const P: usize, const C: usize>: Send + Sync +
     /// a time.
     const LANES: bool = false;
 
+    /// Those [`dampers`](Self::dampers) that scale forces of the air around, each the parameter of
+    /// the same number; they are left out where
+    /// all of them are zero and no derivative by them is wanted.
+    const AIR: &'static [usize] = &[];
+
     /// Constants from the rest positions and the parameters.
     fn derive<S: Scalar>(rest: &[Vec3<S>; V], p: &[S; P]) -> [S; C];
 
@@ -91,6 +96,8 @@ pub struct Scope {
     /// Whether the dampers are all zero, so that of [`damping`](Self::damping) only the derivatives
     /// by themselves remain.
     pub idle: bool,
+    /// Of the damping, forces of the air around, those that [`Element::AIR`] scale.
+    pub air: bool,
     /// Derivatives by [`Element::rest_constants`].
     pub rest: bool,
     /// Whether elements that know both damp as warp.sim does rather than frame-indifferently.
@@ -99,7 +106,7 @@ pub struct Scope {
 
 impl Scope {
     /// Everything, with frame-indifferent damping.
-    pub const ALL: Self = Self { damping: true, idle: false, rest: true, warp: false };
+    pub const ALL: Self = Self { damping: true, idle: false, air: true, rest: true, warp: false };
 }
 
 /// Derivatives of a scalar by positions, velocities and constants of an element.

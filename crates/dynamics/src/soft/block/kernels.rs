@@ -95,6 +95,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
 {
     const SPLIT: bool = true;
     const ADJOINT: bool = false;
+    const AIR: bool = !L::AIR.is_empty();
     fn scope(&self) -> Scope {
         self.inputs.scope
     }
@@ -139,6 +140,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
 {
     const SPLIT: bool = true;
     const ADJOINT: bool = true;
+    const AIR: bool = !L::AIR.is_empty();
     fn scope(&self) -> Scope {
         self.inputs.scope
     }
@@ -224,6 +226,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
 {
     const SPLIT: bool = false;
     const ADJOINT: bool = false;
+    const AIR: bool = !L::AIR.is_empty();
     fn scope(&self) -> Scope {
         self.inputs.scope
     }

@@ -126,11 +126,22 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
         self.stencils.len()
     }
 
-    /// Whether a damper is not zero in `c`, a set of constants or of their tangents.
-    fn has_damping(&self, c: &[f64]) -> bool {
+    /// Whether one of the constants `list` is not zero in `c`, a set of constants or of their
+    /// tangents.
+    fn any(&self, list: &[usize], c: &[f64]) -> bool {
         let n = self.len();
         let on = |&i: &usize| c[i * n..(i + 1) * n].iter().any(|&d| d != 0.0);
-        L::dampers().is_empty() || !c.is_empty() && L::dampers().iter().any(on)
+        !c.is_empty() && list.iter().any(on)
+    }
+
+    /// Whether there is damping.
+    fn has_damping(&self, c: &[f64]) -> bool {
+        L::dampers().is_empty() || self.any(L::dampers(), c)
+    }
+
+    /// What forces must include.
+    fn scope(&self, c: &[f64]) -> Scope {
+        Scope { damping: self.has_damping(c), air: self.any(L::AIR, c), ..self.wanted }
     }
 
     fn inputs<'a>(&'a self, c: &'a [f64], at: At<'a>, scope: Scope) -> Inputs<'a, V> {
@@ -204,6 +215,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         self.wanted = Scope {
             damping: L::damper_parameters().is_empty() || any(L::damper_parameters()),
             idle: false,
+            air: any(L::AIR),
             rest: self.rest.range.clone().any(wanted),
             warp: self.wanted.warp,
         };
@@ -230,7 +242,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
 
     fn add_forces(&self, c: &[f64], at: At, f: &mut [f64], scratch: &mut Scratch) {
         let buffers = Buffers::of(scratch);
-        let inputs = self.inputs(c, at, Scope { damping: self.has_damping(c), ..self.wanted });
+        let inputs = self.inputs(c, at, self.scope(c));
         buffers.x.resize(self.mesh.sums_len(), 0.0);
         self.each(self.parts(&mut buffers.x), |(chunk, sums)| {
             let elements = chunk.elements.clone();
@@ -261,9 +273,11 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
             Some(drive) if !tangents.u.is_empty() => tangents.u[k * nu + drive.input],
             _ => 0.0,
         };
-        let moving = |k: usize| !tangents.c.is_empty() && self.has_damping(c_dot(k));
-        let damping = self.has_damping(c) || (0..tangents.columns).any(moving);
-        let inputs = self.inputs(c, at, Scope { damping, ..self.wanted });
+        let moving = |list: &[usize]| (0..tangents.columns).any(|k| self.any(list, c_dot(k)));
+        let mut scope = self.scope(c);
+        scope.damping |= moving(L::dampers());
+        scope.air |= moving(L::AIR);
+        let inputs = self.inputs(c, at, scope);
         buffers.x.resize(self.mesh.sums_len(), 0.0);
         for k in 0..tangents.columns {
             let x_dot = &tangents.x[column(tangents.x, len, k)];
@@ -301,7 +315,8 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         let buffers = Buffers::of(scratch);
         let damped = self.has_damping(c);
         let damping = self.wanted.damping || damped;
-        let scope = Scope { damping, idle: damping && !damped, ..self.wanted };
+        let air = self.wanted.air || self.any(L::AIR, c);
+        let scope = Scope { damping, idle: damping && !damped, air, ..self.wanted };
         let inputs = self.inputs(c, at, scope);
         let (n, len) = (self.len(), self.mesh.sums_len());
         buffers.x.resize(len, 0.0);

@@ -16,17 +16,20 @@ pub(super) const PLAIN: u8 = 1;
 pub(super) const REST: u8 = 2;
 /// With derivatives by dampers that are zero.
 pub(super) const IDLE: u8 = 3;
-/// With damping.
+/// With damping, in still air.
 pub(super) const DAMPED: u8 = 4;
+/// With damping and forces of the air.
+pub(super) const AIR: u8 = 5;
 
 /// The scope that a mode makes of one.
 #[inline(always)]
 pub(super) fn within<const MODE: u8>(scope: Scope) -> Scope {
     match MODE {
-        PLAIN => Scope { damping: false, idle: false, rest: false, warp: false },
-        REST => Scope { damping: false, idle: false, rest: true, warp: false },
+        PLAIN => Scope { damping: false, idle: false, air: false, rest: false, warp: false },
+        REST => Scope { damping: false, idle: false, air: false, rest: true, warp: false },
         IDLE => Scope { damping: true, idle: true, ..scope },
-        DAMPED => Scope { damping: true, idle: false, ..scope },
+        DAMPED => Scope { damping: true, idle: false, air: false, ..scope },
+        AIR => Scope { damping: true, idle: false, air: true, ..scope },
         _ => scope,
     }
 }
@@ -37,6 +40,8 @@ pub(super) trait Modal: Sized {
     const SPLIT: bool;
     /// Whether the modes that differ in derivatives only differ for it.
     const ADJOINT: bool;
+    /// Whether there may be forces of the air.
+    const AIR: bool;
     /// What it must include.
     fn scope(&self) -> Scope;
     /// The loop; `#[inline(always)]`, as [`Kernel::run`].
@@ -87,6 +92,8 @@ pub(super) fn on_lanes<K: Modal>(kernel: K) {
         if scope.damping {
             if K::ADJOINT && scope.idle {
                 dispatch(In::<K, IDLE>(kernel));
+            } else if K::AIR && scope.air {
+                dispatch(In::<K, AIR>(kernel));
             } else {
                 dispatch(In::<K, DAMPED>(kernel));
             }

@@ -14,15 +14,14 @@
 //! of F itself in the place of Ė, which brakes rotation; at rest and without rotation both agree.
 
 mod air;
+mod damping;
 mod elastic;
 
 use std::ops::Range;
 
 use costate_num::{Scalar, Vec3};
 
-use super::element::{
-    Element, Gradient, Potential, Scope, add_dissipation_adjoint, potential_force,
-};
+use super::element::{Element, Gradient, Potential, Scope, potential_force};
 
 /// A membrane triangle.
 ///
@@ -50,10 +49,15 @@ struct Shape<S> {
     f1: Vec3<S>,
     f2: Vec3<S>,
     rest_area: S,
+    /// 1/(2 A₀).
+    per_two_rest: S,
     /// Unit normal; zero where the triangle has no area.
     normal: Vec3<S>,
     /// Twice the area.
     two_area: S,
+    /// Its inverse; zero where there is none, so that the direction of a triangle without area has
+    /// no derivative.
+    inverse_area: S,
     /// Area over rest area.
     s: S,
 }
@@ -63,16 +67,20 @@ impl<S: Scalar> Shape<S> {
     fn new(x: &[Vec3<S>; 3], c: &[S; 9]) -> Self {
         let (x10, x20) = (x[1] - x[0], x[2] - x[0]);
         let (normal, two_area) = x10.cross(x20).normalize();
-        let rest_area = S::splat(0.5) / (c[B00] * c[B11]);
+        let per_two_rest = c[B00] * c[B11];
+        let flat = two_area.equals(S::zero());
+        let inverse = S::select(flat, S::one(), two_area).recip();
         Self {
             x10,
             x20,
             f1: x10 * c[B00],
             f2: x10 * c[B01] + x20 * c[B11],
-            rest_area,
+            rest_area: S::splat(0.5) / per_two_rest,
+            per_two_rest,
             normal,
             two_area,
-            s: two_area / (rest_area + rest_area),
+            inverse_area: S::select(flat, S::zero(), inverse),
+            s: two_area * per_two_rest,
         }
     }
 
@@ -161,11 +169,8 @@ impl<const WARP: bool> Potential<3, 9> for Membrane<WARP> {
         // The rate of 2A is n·ṅ.
         let normal_rate = v10.cross(shape.x20) + shape.x10.cross(v20);
         let two_area_rate = shape.normal.dot(normal_rate);
-        let rate = two_area_rate / (area + area);
-        let flat = shape.two_area.equals(S::zero());
-        let safe = S::select(flat, S::one(), shape.two_area);
-        let inverse = S::select(flat, S::zero(), safe.recip());
-        let turn = (normal_rate - shape.normal * two_area_rate) * inverse;
+        let rate = two_area_rate * shape.per_two_rest;
+        let turn = (normal_rate - shape.normal * two_area_rate) * shape.inverse_area;
         let [a1, a2] = shape.area_gradient();
 
         let da = d * area;
@@ -195,6 +200,7 @@ impl<const WARP: bool> Element<3, 7, 9> for Membrane<WARP> {
     const NAME: &'static str = "triangle";
     const DISSIPATIVE: bool = true;
     const LANES: bool = true;
+    const AIR: &'static [usize] = &[DRAG, LIFT];
 
     #[inline(always)]
     fn derive<S: Scalar>(rest: &[Vec3<S>; 3], p: &[S; 7]) -> [S; 9] {
@@ -247,7 +253,7 @@ impl<const WARP: bool> Element<3, 7, 9> for Membrane<WARP> {
         scope: Scope,
     ) -> [Vec3<S>; 3] {
         let mut f = potential_force::<Self, S, 3, 9>(x, v, c, scope);
-        if scope.damping && !scope.idle {
+        if scope.air && scope.damping && !scope.idle {
             let push = air::force(x, v, c[DRAG], c[LIFT]);
             let mut i = 0;
             while i < 3 {
@@ -266,9 +272,12 @@ impl<const WARP: bool> Element<3, 7, 9> for Membrane<WARP> {
         lambda: &[Vec3<S>; 3],
         scope: Scope,
     ) -> Gradient<S, 3, 9> {
-        let mut out = elastic::adjoint(x, c, lambda);
+        let shape = Shape::new(x, c);
+        let mut out = elastic::adjoint(&shape, c, lambda, scope.rest);
         if scope.damping {
-            add_dissipation_adjoint::<Self, S, 3, 9>(x, v, c, lambda, &mut out);
+            damping::add_adjoint::<S, WARP>(&shape, v, c, lambda, scope.rest, &mut out);
+        }
+        if scope.air && scope.damping {
             let push = air::adjoint(x, v, c[DRAG], c[LIFT], lambda[0] + lambda[1] + lambda[2]);
             let mut i = 0;
             while i < 3 {
