@@ -11,8 +11,12 @@ use crate::rollout::{
 };
 use crate::system::System;
 
-/// Relative widths of the differences.
-const WIDTHS: [f64; 7] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
+/// The largest relative width of the differences; each next is a quarter of the last.
+const WIDEST: f64 = 0.2;
+/// How many widths there are; the last is 1.2e-8.
+const WIDTHS: i32 = 13;
+/// Most times that the differences are extrapolated.
+const EXTRAPOLATIONS: usize = 6;
 
 /// Differences of a loss of size one cannot resolve derivatives below this (rounding over the
 /// largest width); errors of smaller derivatives are relative to it.
@@ -44,20 +48,37 @@ impl LeafCheck {
     }
 }
 
-/// A weighted sum of the state at a few times: depends on everything that moves.
+/// The last state: positions, velocities, activations.
 struct Probe {
     steps: usize,
+    /// Numbers of positions, velocities and activations.
+    sizes: [usize; 3],
 }
 
 impl Probe {
+    fn new(system: &System, steps: usize) -> Self {
+        Self { steps, sizes: [system.position_len(), system.dof(), system.activation_len()] }
+    }
+
     fn weight(i: usize) -> f64 {
         (1.7 * i as f64 + 0.3).sin()
+    }
+
+    /// Weights of a loss that depends on everything that moves; positions weigh as much as
+    /// velocities over the run.
+    fn weights(&self, timestep: f64) -> Vec<f64> {
+        let [positions, velocities, activations] = self.sizes;
+        let duration = self.steps as f64 * timestep;
+        let of_positions = (0..positions).map(Self::weight);
+        let of_velocities = (0..velocities).map(|i| duration * Self::weight(i + 7));
+        let of_activations = (0..activations).map(|i| duration * Self::weight(i + 5));
+        of_positions.chain(of_velocities).chain(of_activations).collect()
     }
 }
 
 impl Observer for Probe {
     fn len(&self) -> usize {
-        2
+        self.sizes.iter().sum()
     }
     fn steps(&self) -> usize {
         self.steps
@@ -66,34 +87,30 @@ impl Observer for Probe {
         step + 1 == self.steps
     }
     fn observe(&self, at: Interval, y: &mut [f64]) {
-        let sum = |values: &[f64], shift: usize| -> f64 {
-            values.iter().enumerate().map(|(i, x)| Self::weight(i + shift) * x).sum()
-        };
-        y[0] = sum(&at.end.q, 0);
-        y[1] = sum(&at.end.v, 7) + sum(&at.end.act, 5);
+        let values = at.end.q.iter().chain(&at.end.v).chain(&at.end.act);
+        y.iter_mut().zip(values).for_each(|(y, x)| *y = *x);
     }
     fn pushforward(&self, at: Interval, tangents: IntervalTangents, y_dot: &mut [f64]) {
-        let (n, na) = (at.system.dof(), at.system.activation_len());
-        for k in 0..tangents.columns {
+        let [positions, n, na] = self.sizes;
+        for (k, y_dot) in y_dot.chunks_exact_mut(self.len()).enumerate() {
             let column = k * n..(k + 1) * n;
-            let dot = |values: &[f64], shift: usize| -> f64 {
-                values.iter().enumerate().map(|(i, x)| Self::weight(i + shift) * x).sum()
-            };
-            let q = at.system.lift_positions(&at.end.q, &tangents.end.q[column.clone()]);
-            y_dot[2 * k] = dot(&q, 0);
-            y_dot[2 * k + 1] =
-                dot(&tangents.end.v[column], 7) + dot(&tangents.end.act[k * na..(k + 1) * na], 5);
+            let (q_dot, rest) = y_dot.split_at_mut(positions);
+            let (v_dot, act_dot) = rest.split_at_mut(n);
+            q_dot.copy_from_slice(
+                &at.system.lift_positions(&at.end.q, &tangents.end.q[column.clone()]),
+            );
+            v_dot.copy_from_slice(&tangents.end.v[column]);
+            act_dot.copy_from_slice(&tangents.end.act[k * na..(k + 1) * na]);
         }
     }
     fn pullback(&self, at: Interval, y_bar: &[f64], adjoints: IntervalAdjoints) {
-        let weights = |n: usize, shift: usize| (0..n).map(move |i| Self::weight(i + shift));
-        let by_q: Vec<f64> = weights(at.end.q.len(), 0).map(|weight| weight * y_bar[0]).collect();
-        at.system.lower_positions(&at.end.q, &by_q, &mut adjoints.end.q);
+        let [positions, n, _] = self.sizes;
+        let (q_bar, rest) = y_bar.split_at(positions);
+        let (v_bar, act_bar) = rest.split_at(n);
+        at.system.lower_positions(&at.end.q, q_bar, &mut adjoints.end.q);
         let IntervalAdjoints { end, .. } = adjoints;
-        for (bars, shift) in [(&mut end.v, 7), (&mut end.act, 5)] {
-            for (bar, weight) in bars.iter_mut().zip(weights(usize::MAX, shift)) {
-                *bar += weight * y_bar[1];
-            }
+        for (to, from) in [(&mut end.v, v_bar), (&mut end.act, act_bar)] {
+            to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
         }
     }
 }
@@ -110,19 +127,18 @@ pub fn check(
 ) -> Result<Vec<LeafCheck>, DynamicsError> {
     let theta = system.theta();
     let c = system.derive(&theta)?;
-    let probe = Probe { steps };
-    // Positions weigh as much as velocities over the run.
-    let y_bar = [1.0, steps as f64 * system.timestep()];
-    let loss = |y: &[f64]| y[0] * y_bar[0] + y[1] * y_bar[1];
+    let probe = Probe::new(system, steps);
+    let y_bar = probe.weights(system.timestep());
+    let loss = |y: &[f64]| y.iter().zip(&y_bar).map(|(a, b)| a * b).sum::<f64>();
     let run = Run { interrupt, ..Run::new(system, &c, inputs) };
     let gradient =
-        run.gradient(&probe, &[], &AdjointOptions::default(), &mut |y| (loss(y), y_bar.to_vec()))?;
+        run.gradient(&probe, &[], &AdjointOptions::default(), &mut |y| (loss(y), y_bar.clone()))?;
     let theta_bar = system.derive_pullback(&theta, &c, &gradient.c);
     let floor = FLOOR * gradient.y.iter().zip(&y_bar).map(|(a, b)| (a * b).abs()).sum::<f64>();
-    let at = |theta: &[f64]| -> Result<f64, DynamicsError> {
+    let at = |theta: &[f64]| -> Result<Vec<f64>, DynamicsError> {
         let c = system.derive(theta)?;
         let run = Run { interrupt, ..Run::new(system, &c, inputs) };
-        Ok(loss(&run.observe(&probe, &[])?))
+        run.observe(&probe, &[])
     };
     let mut out = Vec::new();
     for (id, leaf) in system.model().leaves.iter() {
@@ -141,7 +157,8 @@ pub fn check(
         let y_dot = run.sensitivities(&probe, &[], &seeds, &[])?.y_dot;
         let derivative = loss(&y_dot);
         let adjoint: f64 = theta_bar.iter().zip(&theta_dot).map(|(a, b)| a * b).sum();
-        let (difference_error, width) = best_difference(&theta, &theta_dot, derivative, floor, &at);
+        let differences = Differences { theta: &theta, theta_dot: &theta_dot, y_bar: &y_bar };
+        let (difference_error, width) = differences.best(derivative, floor, &at);
         let size = theta_bar.iter().zip(&theta_dot).map(|(a, b)| (a * b).abs()).sum::<f64>();
         out.push(LeafCheck {
             path: leaf.path.clone(),
@@ -156,46 +173,67 @@ pub fn check(
     Ok(out)
 }
 
-/// Smallest relative error of differences over the widths; one-sided (second order) where the
-/// other side is out of bounds.
-fn best_difference(
-    theta: &[f64],
-    theta_dot: &[f64],
-    derivative: f64,
-    floor: f64,
-    at: &impl Fn(&[f64]) -> Result<f64, DynamicsError>,
-) -> (f64, f64) {
-    let moved = |eps: f64| -> Result<f64, DynamicsError> {
-        at(&theta.iter().zip(theta_dot).map(|(a, b)| a + eps * b).collect::<Vec<_>>())
-    };
-    let Ok(centre) = at(theta) else { return (f64::INFINITY, 0.0) };
-    let mut best = (f64::INFINITY, 0.0);
-    let mut wider: Option<f64> = None;
-    for width in WIDTHS {
-        let central = match (moved(width), moved(-width)) {
-            (Ok(a), Ok(b)) => (a - b) / (2.0 * width),
-            (Ok(a), Err(_)) => match moved(2.0 * width) {
-                Ok(b) => (4.0 * a - b - 3.0 * centre) / (2.0 * width),
-                Err(_) => {
-                    wider = None;
-                    continue;
-                }
-            },
-            _ => {
-                wider = None;
-                continue;
-            }
+/// Differences of the loss along a direction.
+struct Differences<'a> {
+    theta: &'a [f64],
+    theta_dot: &'a [f64],
+    y_bar: &'a [f64],
+}
+
+impl Differences<'_> {
+    /// Smallest relative error over the widths, and the width; one-sided (second order) where the
+    /// other side is out of bounds.
+    ///
+    /// Richardson's extrapolation (Neville's scheme) lets the widths be large where the derivative is
+    /// small, so that rounding does not drown it. It cancels odd powers of the width too: they come
+    /// from forces whose second derivative jumps where the state is, drag at rest for one.
+    fn best(
+        &self,
+        derivative: f64,
+        floor: f64,
+        at: &impl Fn(&[f64]) -> Result<Vec<f64>, DynamicsError>,
+    ) -> (f64, f64) {
+        let moved = |eps: f64| {
+            let pairs = self.theta.iter().zip(self.theta_dot);
+            at(&pairs.map(|(a, b)| a + eps * b).collect::<Vec<_>>())
         };
-        // Widths are a factor of ten apart: Richardson's extrapolation cancels the second order,
-        // so that a small derivative need not be sought at widths where rounding drowns it.
-        let extrapolated = wider.map(|wider| (100.0 * central - wider) / 99.0);
-        for estimate in [Some(central), extrapolated].into_iter().flatten() {
-            let error = (estimate - derivative).abs() / derivative.abs().max(floor);
-            if error < best.0 {
-                best = (error, width);
+        // Values are subtracted one by one: the rounding of their sum, which is larger than what
+        // small derivatives leave, stays out.
+        let weighed = |weights: &[(f64, &[f64])]| -> f64 {
+            let change = |j: usize| weights.iter().map(|(w, y)| w * y[j]).sum::<f64>();
+            self.y_bar.iter().enumerate().map(|(j, b)| b * change(j)).sum()
+        };
+        let Ok(centre) = at(self.theta) else { return (f64::INFINITY, 0.0) };
+        let mut best = (f64::INFINITY, 0.0);
+        let mut wider: Vec<f64> = Vec::new();
+        for k in 0..WIDTHS {
+            let width = WIDEST * 0.25f64.powi(k);
+            let difference = match (moved(width), moved(-width)) {
+                (Ok(a), Ok(b)) => Some(weighed(&[(1.0, &a), (-1.0, &b)])),
+                (Ok(a), Err(_)) => moved(2.0 * width)
+                    .ok()
+                    .map(|b| weighed(&[(4.0, &a), (-1.0, &b), (-3.0, &centre)])),
+                _ => None,
+            };
+            let Some(difference) = difference else {
+                wider.clear();
+                continue;
+            };
+            let mut row = vec![difference / (2.0 * width)];
+            let mut factor = 1.0;
+            for coarse in wider.iter().take(EXTRAPOLATIONS) {
+                factor *= 4.0;
+                let fine = row[row.len() - 1];
+                row.push(fine + (fine - coarse) / (factor - 1.0));
             }
+            for estimate in &row {
+                let error = (estimate - derivative).abs() / derivative.abs().max(floor);
+                if error < best.0 {
+                    best = (error, width);
+                }
+            }
+            wider = row;
         }
-        wider = Some(central);
+        best
     }
-    best
 }
