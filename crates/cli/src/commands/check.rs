@@ -32,10 +32,11 @@ pub fn run(args: &CheckArgs, output: &mut Output, interrupt: &AtomicBool) -> Res
     let header = ["leaf", "derivative", "vs differences", "at width", "adjoint", ""];
     let mut rows = vec![header.map(String::from).to_vec()];
     for check in &checks {
-        let verdict = match (check.influences, check.passes()) {
-            (false, _) => "no influence in this run",
-            (true, true) => "ok",
-            (true, false) => "FAILS",
+        let verdict = match (check.influences, check.passes(), check.is_kink()) {
+            (false, ..) => "no influence in this run".into(),
+            (true, true, false) => "ok".into(),
+            (true, true, true) => format!("ok: at a kink, the sides differ by {:.1e}", check.kink),
+            (true, false, _) => "FAILS".into(),
         };
         rows.push(vec![
             check.path.clone(),
@@ -43,7 +44,7 @@ pub fn run(args: &CheckArgs, output: &mut Output, interrupt: &AtomicBool) -> Res
             if check.influences { format!("{:.1e}", check.difference_error) } else { "-".into() },
             if check.influences { format!("{:.0e}", check.width) } else { "-".into() },
             if check.influences { format!("{:.1e}", check.adjoint_error) } else { "-".into() },
-            verdict.into(),
+            verdict,
         ]);
     }
     for line in table::render(&rows) {
@@ -61,6 +62,7 @@ pub fn run(args: &CheckArgs, output: &mut Output, interrupt: &AtomicBool) -> Res
                 "path": c.path,
                 "derivative": c.derivative,
                 "difference_error": c.influences.then_some(c.difference_error),
+                "kink": c.influences.then_some(c.kink),
                 "width": c.influences.then_some(c.width),
                 "adjoint_error": c.influences.then_some(c.adjoint_error),
                 "influences": c.influences,

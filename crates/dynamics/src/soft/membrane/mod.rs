@@ -53,9 +53,7 @@ struct Shape<S> {
     per_two_rest: S,
     /// Unit normal; zero where the triangle has no area.
     normal: Vec3<S>,
-    /// Twice the area.
-    two_area: S,
-    /// Its inverse; zero where there is none, so that the direction of a triangle without area has
+    /// The inverse of twice the area; zero where there is none, so that the direction of a triangle without area has
     /// no derivative.
     inverse_area: S,
     /// Area over rest area.
@@ -78,7 +76,6 @@ impl<S: Scalar> Shape<S> {
             rest_area: S::splat(0.5) / per_two_rest,
             per_two_rest,
             normal,
-            two_area,
             inverse_area: S::select(flat, S::zero(), inverse),
             s: two_area * per_two_rest,
         }
