@@ -304,6 +304,37 @@ fn a_mesh_of_triangles_weighs_like_its_solid() {
     }
 }
 
+/// Mass, centre and inertia are those of mujoco 4.0, whose vertices are of single precision.
+#[test]
+fn a_mesh_without_faces_is_its_convex_hull() {
+    let model = read(
+        r#"<mujoco>
+  <asset><mesh name="m" inertia="convex"
+    vertex="0 0 0  .3 0 0  0 .2 0  0 0 .4  .05 .05 .05  .2 .15 .3"/></asset>
+  <worldbody><body><freejoint/><geom type="mesh" mesh="m"/></body></worldbody>
+</mujoco>"#,
+    );
+    let mesh = &tree(&model).meshes[0];
+    assert_eq!(mesh.vertices.len(), 5);
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-6 * (1.0 + b.abs()), "{a} for {b}");
+    near(1000.0 * mesh.volume, 8.666_667_352_12);
+    let center = [0.101_923_080_5, 0.070_192_309_4, 0.140_384_618_8];
+    let inertia = [
+        0.082_331_741_0,
+        0.100_500_013_2,
+        0.051_100_968_6,
+        0.002_169_872_1,
+        0.004_339_744_2,
+        0.001_733_974_0,
+    ];
+    for i in 0..3 {
+        near(mesh.center[i], center[i]);
+    }
+    for i in 0..6 {
+        near(1000.0 * mesh.inertia[i], inertia[i]);
+    }
+}
+
 #[test]
 fn changed_numbers_go_back_into_the_file() {
     let text = r#"<mujoco>

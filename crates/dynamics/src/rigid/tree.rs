@@ -4,7 +4,9 @@
 //! ([`Layout`](super::Layout)).
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use costate_model::rigid::Hull;
 use thiserror::Error;
 
 pub use super::options::{Integrator, Options};
@@ -109,7 +111,7 @@ pub enum GeomKind {
 }
 
 /// A geometric shape fixed in a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Geom {
     /// Its shape.
     pub kind: GeomKind,
@@ -123,6 +125,8 @@ pub struct Geom {
     pub conaffinity: u32,
     /// The contact parameters of the geom with the higher priority win.
     pub priority: i32,
+    /// The convex hull of a mesh that may touch others, in the geom's axes.
+    pub hull: Option<Arc<Hull>>,
 }
 
 /// Two geoms whose contact has its own parameters, whatever their bits and bodies.

@@ -225,6 +225,7 @@ fn geoms(m: &Value, tree: &mut Tree) {
             contype: contype[g] as u32,
             conaffinity: conaffinity[g] as u32,
             priority: priority[g] as i32,
+            hull: None,
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Constraint rows of a state, against MuJoCo's.
 
-use costate_dynamics::rigid::collision::unsupported;
+use costate_dynamics::rigid::collision::{Real, unsupported};
 use costate_dynamics::rigid::constraint::{
     Constraints, Contact, RowAdjoints, RowInputs, RowSeeds, Source,
 };
@@ -10,7 +10,7 @@ use costate_dynamics::rigid::{
     Transport, TransportAdjoints, Tree,
 };
 use costate_num::spatial::Motion;
-use costate_num::{Dual, Quat, Scalar};
+use costate_num::{Dual, Quat};
 
 use crate::reference::{Reference, all, compare, integers, load, numbers};
 use crate::tangent::{moved, wave, waves};
@@ -151,7 +151,7 @@ struct Seeds {
 }
 
 /// Σ fᵣ Jᵣ λ + wᵣ (a_ref − J a)ᵣ + D̄ᵣ Dᵣ + l̄ᵣ lossᵣ.
-fn loss<S: Scalar<Mask = bool>>(r: &Reference, s: &Seeds, c: &[S], qpos: &[S], qvel: &[S]) -> S {
+fn loss<S: Real>(r: &Reference, s: &Seeds, c: &[S], qpos: &[S], qvel: &[S]) -> S {
     let splat = |x: &[f64]| x.iter().map(|x| S::splat(*x)).collect::<Vec<S>>();
     let (act, ctrl) = (splat(&r.snapshot("act")), splat(&r.snapshot("ctrl")));
     let mut dynamics = Dynamics::new(&r.tree);

@@ -8,7 +8,7 @@ use super::build::Builder;
 use super::pose::{Pose, normalize, rotate};
 use super::xml::ElementId;
 use crate::error::{ErrorKind, Result};
-use costate_model::rigid::Mesh;
+use costate_model::rigid::{Hull, Mesh};
 use mass::MassRule;
 use std::path::Path;
 use std::sync::Arc;
@@ -171,11 +171,12 @@ fn inline(r: &Reader<'_>, numbers: &[f64]) -> Result<files::Triangles> {
         return Err(wrong("vertex", "three numbers per vertex"));
     }
     let vertices: Vec<[f64; 3]> = numbers.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect();
-    let faces = r.numbers("face")?.ok_or_else(|| {
-        r.error(ErrorKind::Unsupported)
-            .found("a mesh of vertices without faces")
-            .advice("give its triangles in the attribute face")
-    })?;
+    let Some(faces) = r.numbers("face")? else {
+        // The faces are those of the convex hull.
+        let hull = Hull::new(&vertices)
+            .map_err(|e| r.wrong("vertex", ErrorKind::Degenerate).found(e.to_string()))?;
+        return Ok((hull.vertices, hull.triangles));
+    };
     if faces.is_empty() || !faces.len().is_multiple_of(3) {
         return Err(wrong("face", "three vertex numbers per face"));
     }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use costate_num::{Quat, Vec3};
+
 use super::Articulation;
+use super::hull::{Hull, HullError};
 use super::joint::{SOLIMP_DEFAULT, SOLREF_DEFAULT};
 use super::leaves::{Maker, SOLIMP, SOLREF, mass_bounds};
 use crate::error::ModelError;
@@ -245,6 +248,21 @@ pub struct Mesh {
     /// Orientation of the principal axes, largest inertia first: the frame that a geom's pose
     /// means is at `center` with these axes.
     pub quat: [f64; 4],
+}
+
+impl Mesh {
+    /// The convex hull of its vertices in the frame that a geom's pose means: about the centre of mass, in
+    /// principal axes.
+    ///
+    /// # Errors
+    /// Vertices in one plane.
+    pub fn hull(&self) -> Result<Hull, HullError> {
+        let [w, x, y, z] = self.quat;
+        let back = Quat::new(w, x, y, z).conjugate();
+        let center = Vec3::from_array(self.center);
+        let moved = |v: &[f64; 3]| back.rotate(Vec3::from_array(*v) - center).to_array();
+        Hull::new(&self.vertices.iter().map(moved).collect::<Vec<_>>())
+    }
 }
 
 impl Articulation {

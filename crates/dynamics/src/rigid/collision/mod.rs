@@ -4,27 +4,53 @@
 //! sizes of its two geoms. Branches are those of the values; at a tie the derivative is that of the branch
 //! taken, and where a direction vanishes it is held.
 
+mod box_box;
+mod capsule_box;
 mod capsule_capsule;
+mod convex;
+mod epa;
+mod gjk;
 mod pairs;
+mod patch;
 mod plane_box;
 mod plane_capsule;
 mod plane_cylinder;
 mod plane_ellipsoid;
+mod plane_mesh;
 mod plane_sphere;
 mod sphere_box;
 mod sphere_capsule;
 mod sphere_cylinder;
 mod sphere_sphere;
+mod surface;
+mod sweep;
+mod witness;
 
-use costate_num::{Mat3, Scalar, Vec3};
+use costate_num::{DualN, Mat3, Scalar, Vec3};
 
 pub use pairs::{Candidate, Pairing, UnsupportedContact, candidates, unsupported};
+pub use surface::Surface;
+pub use sweep::{Bound, Sweep};
 
 use super::tree::GeomKind;
 
 /// A number whose comparisons are single truth values: `f64`, and duals over it.
-pub trait Real: Scalar<Mask = bool> {}
-impl<S: Scalar<Mask = bool>> Real for S {}
+pub trait Real: Scalar<Mask = bool> {
+    /// The number without its derivatives.
+    fn value(self) -> f64;
+}
+
+impl Real for f64 {
+    fn value(self) -> f64 {
+        self
+    }
+}
+
+impl<S: Real, const N: usize> Real for DualN<S, N> {
+    fn value(self) -> f64 {
+        self.value.value()
+    }
+}
 
 /// A geom in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +61,19 @@ pub struct Shape<S> {
     pub axes: Mat3<S>,
     /// Its sizes, as MJCF orders them, m.
     pub size: Vec3<S>,
+}
+
+impl<S: Real> Shape<S> {
+    /// It without derivatives.
+    fn values(&self) -> Shape<f64> {
+        let plain = |v: Vec3<S>| Vec3::new(v.x.value(), v.y.value(), v.z.value());
+        let [x, y, z] = self.axes.columns.map(plain);
+        Shape {
+            position: plain(self.position),
+            axes: Mat3::from_columns(x, y, z),
+            size: plain(self.size),
+        }
+    }
 }
 
 /// A point where two geoms touch or nearly do.
@@ -79,57 +118,64 @@ impl<S: Real> Touch<S> {
 /// Finds where two geoms are nearer than `margin`. The first one's kind comes first in MuJoCo's order of
 /// kinds. Returns false for a pair that is not supported.
 pub fn collide<S: Real>(
-    kinds: [GeomKind; 2],
-    a: &Shape<S>,
-    b: &Shape<S>,
+    first: &Surface<'_, S>,
+    second: &Surface<'_, S>,
     margin: S,
     out: &mut Vec<Touch<S>>,
 ) -> bool {
-    use GeomKind::{Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere};
+    use GeomKind::{Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere};
+    let (a, b) = (first.shape, second.shape);
+    let kinds = [first.kind, second.kind];
+    if !is_supported(kinds) {
+        return false;
+    }
     match kinds {
         [Plane, Sphere] => plane_sphere::touch(a, b, margin, out),
         [Plane, Capsule] => plane_capsule::touch(a, b, margin, out),
         [Plane, Ellipsoid] => plane_ellipsoid::touch(a, b, margin, out),
         [Plane, Cylinder] => plane_cylinder::touch(a, b, margin, out),
         [Plane, Box] => plane_box::touch(a, b, margin, out),
+        [Plane, Mesh] => plane_mesh::touch(a, second, margin, out),
         [Sphere, Sphere] => sphere_sphere::touch(a, b, margin, out),
         [Sphere, Capsule] => sphere_capsule::touch(a, b, margin, out),
         [Sphere, Cylinder] => sphere_cylinder::touch(a, b, margin, out),
         [Sphere, Box] => sphere_box::touch(a, b, margin, out),
         [Capsule, Capsule] => capsule_capsule::touch(a, b, margin, out),
-        _ => return false,
+        [Capsule, Box] => capsule_box::touch(a, b, margin, out),
+        [Box, Box] => box_box::touch(a, b, margin, out),
+        _ => convex::touch(first, second, margin, out),
     }
     true
 }
 
 /// Whether [`collide`] knows the pair, in MuJoCo's order of kinds.
 pub fn is_supported(kinds: [GeomKind; 2]) -> bool {
-    use GeomKind::{Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere};
-    matches!(
-        kinds,
-        [Plane, Sphere | Capsule | Ellipsoid | Cylinder | Box]
-            | [Sphere, Sphere | Capsule | Cylinder | Box]
-            | [Capsule, Capsule]
-    )
+    let [first, second] = kinds;
+    let is_convex = |kind| !matches!(kind, GeomKind::Plane | GeomKind::HeightField);
+    (first == GeomKind::Plane || is_convex(first)) && is_convex(second)
 }
 
 /// Radius of the sphere about a geom's centre that holds it; none for a plane.
-fn bounding_radius<S: Real>(kind: GeomKind, size: Vec3<S>) -> Option<S> {
-    match kind {
+pub fn bounding_radius<S: Real>(surface: &Surface<'_, S>) -> Option<S> {
+    let size = surface.shape.size;
+    match surface.kind {
         GeomKind::Sphere => Some(size.x),
         GeomKind::Capsule => Some(size.x + size.y),
         GeomKind::Cylinder => Some((size.x * size.x + size.y * size.y).sqrt()),
         GeomKind::Ellipsoid => Some(size.x.max(size.y).max(size.z)),
         GeomKind::Box => Some(size.norm()),
-        GeomKind::Plane | GeomKind::HeightField | GeomKind::Mesh => None,
+        GeomKind::Mesh => surface.hull.map(|hull| S::splat(hull.radius)),
+        GeomKind::Plane | GeomKind::HeightField => None,
     }
 }
 
 /// Whether two geoms are too far apart to touch, by their bounding spheres.
-pub fn is_apart<S: Real>(kinds: [GeomKind; 2], a: &Shape<S>, b: &Shape<S>, margin: S) -> bool {
-    let between = b.position - a.position;
-    match (kinds[0], bounding_radius(kinds[0], a.size), bounding_radius(kinds[1], b.size)) {
-        (GeomKind::Plane, _, Some(radius)) => between.dot(a.axes.columns[2]).gt(margin + radius),
+pub fn is_apart<S: Real>(a: &Surface<'_, S>, b: &Surface<'_, S>, margin: S) -> bool {
+    let between = b.shape.position - a.shape.position;
+    match (a.kind, bounding_radius(a), bounding_radius(b)) {
+        (GeomKind::Plane, _, Some(radius)) => {
+            between.dot(a.shape.axes.columns[2]).gt(margin + radius)
+        }
         (_, Some(first), Some(second)) => {
             let reach = first + second + margin;
             between.norm_squared().gt(reach * reach)

@@ -39,7 +39,7 @@ pub struct UnsupportedContact {
 /// ([`unsupported`] names them).
 pub fn candidates(tree: &Tree) -> Vec<Candidate> {
     let mut all = selected(tree);
-    all.retain(|candidate| is_supported(kinds(tree, candidate.geoms)));
+    all.retain(|candidate| is_simulated(tree, candidate.geoms));
     all
 }
 
@@ -48,10 +48,16 @@ pub fn unsupported(tree: &Tree) -> Vec<UnsupportedContact> {
     let all = selected(tree).into_iter();
     all.filter_map(|candidate| {
         let [first, second] = kinds(tree, candidate.geoms);
-        let known = is_supported([first, second]);
+        let known = is_simulated(tree, candidate.geoms);
         (!known).then_some(UnsupportedContact { geoms: candidate.geoms, first, second })
     })
     .collect()
+}
+
+/// Whether contacts of two geoms are simulated: those of a mesh that has no volume are not.
+fn is_simulated(tree: &Tree, geoms: [usize; 2]) -> bool {
+    let has_shape = |g: usize| tree.geoms[g].kind != GeomKind::Mesh || tree.geoms[g].hull.is_some();
+    is_supported(kinds(tree, geoms)) && geoms.into_iter().all(has_shape)
 }
 
 /// Kinds of two geoms.

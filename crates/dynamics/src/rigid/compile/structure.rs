@@ -1,5 +1,7 @@
 //! From an articulation of the model to a [`Tree`]: all that is not a number.
 
+use std::sync::Arc;
+
 use costate_model::Model;
 use costate_model::rigid as m;
 
@@ -51,10 +53,12 @@ pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, Compil
             contype: geom.contype,
             conaffinity: geom.conaffinity,
             priority: geom.priority,
+            hull: None,
         });
     }
     let pair = |p: &m::Pair| t::ContactPair { geoms: p.geoms, condim: p.condim };
     tree.pairs = a.pairs.iter().map(pair).collect();
+    add_hulls(&mut tree, a);
     tree.excludes = a.excludes.iter().map(|e| e.bodies).collect();
     let mut wraps = 0;
     for tendon in &a.tendons {
@@ -98,6 +102,20 @@ pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, Compil
         data += count;
     }
     Ok(tree)
+}
+
+/// Gives meshes that may touch others their hulls. Points in one plane have none.
+fn add_hulls(tree: &mut t::Tree, a: &m::Articulation) {
+    let mut hulls: Vec<Option<Option<Arc<m::Hull>>>> = vec![None; a.meshes.len()];
+    for (g, geom) in a.geoms.iter().enumerate() {
+        let m::Form::Mesh(mesh) = geom.form else { continue };
+        let in_pair = tree.pairs.iter().any(|pair| pair.geoms.contains(&g));
+        if geom.contype == 0 && geom.conaffinity == 0 && !in_pair {
+            continue;
+        }
+        let of_mesh = || a.meshes[mesh].hull().ok().map(Arc::new);
+        tree.geoms[g].hull = hulls[mesh].get_or_insert_with(of_mesh).clone();
+    }
 }
 
 fn options(model: &Model, o: &m::RigidOptions) -> t::Options {

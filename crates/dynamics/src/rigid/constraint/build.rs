@@ -9,7 +9,7 @@ use super::impedance::{Response, SolverParameters, reference_acceleration, regul
 use super::law::Law;
 use super::limit;
 use super::rows::Rows;
-use crate::rigid::collision::{Candidate, Shape, Touch, candidates};
+use crate::rigid::collision::{Bound, Candidate, Real, Shape, Sweep, Touch, candidates};
 use crate::rigid::constants::{Block, Layout};
 use crate::rigid::forward::Dynamics;
 use crate::rigid::tree::Tree;
@@ -124,6 +124,9 @@ pub struct Constraints<S: Scalar = f64> {
     /// Geoms that may touch; found at the first state.
     pub(super) candidates: Vec<Candidate>,
     searched: bool,
+    /// Finds the candidates that may touch, where they are many.
+    pub(super) sweep: Option<Sweep>,
+    pub(super) bounds: Vec<Bound>,
     pub(super) shapes: Vec<Shape<S>>,
     pub(super) touches: Vec<Touch<S>>,
     /// Degrees of freedom of the item being built, and whether each moves its second body.
@@ -141,6 +144,8 @@ impl<S: Scalar> Default for Constraints<S> {
             contacts: Vec::new(),
             candidates: Vec::new(),
             searched: false,
+            sweep: None,
+            bounds: Vec::new(),
             shapes: Vec::new(),
             touches: Vec::new(),
             dofs: Vec::new(),
@@ -149,7 +154,7 @@ impl<S: Scalar> Default for Constraints<S> {
     }
 }
 
-impl<S: Scalar<Mask = bool>> Constraints<S> {
+impl<S: Real> Constraints<S> {
     /// Builds the rows of a state. All states must be of one structure.
     ///
     /// Contacts of pairs of geoms that are not simulated are left out;
@@ -175,6 +180,7 @@ impl<S: Scalar<Mask = bool>> Constraints<S> {
         if options.contacts {
             if !self.searched {
                 self.candidates = candidates(at.tree);
+                self.sweep = Sweep::new(at.tree.geoms.len(), &self.candidates);
                 self.searched = true;
             }
             if !self.candidates.is_empty() {

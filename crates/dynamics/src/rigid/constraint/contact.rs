@@ -13,8 +13,9 @@ use super::build::{Constraints, RowInputs, RowState, Source};
 use super::impedance::{Response, SolverParameters, regularisation};
 use super::law::Law;
 use super::rows::Cone;
-use crate::rigid::collision::{self, Candidate, Pairing, Shape, Touch};
+use crate::rigid::collision::{self, Bound, Candidate, Pairing, Real, Shape, Surface, Touch};
 use crate::rigid::kinematics::vec3;
+use crate::rigid::tree::Tree;
 
 /// Most rows of a contact: a pyramid of dimension 6.
 pub(super) const MAX_ROWS: usize = 10;
@@ -181,30 +182,75 @@ pub(super) fn shape<S: Scalar>(at: RowInputs<S>, g: usize) -> Shape<S> {
     }
 }
 
+/// A geom as collision sees it.
+pub(super) fn surface<'a, S: Real>(
+    tree: &'a Tree,
+    g: usize,
+    shape: &'a Shape<S>,
+) -> Surface<'a, S> {
+    let geom = &tree.geoms[g];
+    Surface { kind: geom.kind, shape, hull: geom.hull.as_deref() }
+}
+
 /// Finds the contacts of a state that act.
-pub(super) fn find<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>) {
+pub(super) fn find<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>) {
     out.contacts.clear();
-    let shapes = &mut out.shapes;
-    shapes.clear();
-    shapes.extend((0..at.tree.geoms.len()).map(|g| shape(at, g)));
-    for &candidate in &out.candidates {
-        let [a, b] = candidate.geoms;
-        let kinds = [at.tree.geoms[a].kind, at.tree.geoms[b].kind];
-        let reach = reach(at, candidate);
-        if collision::is_apart(kinds, &shapes[a], &shapes[b], reach) {
-            continue;
-        }
-        out.touches.clear();
-        collision::collide(kinds, &shapes[a], &shapes[b], reach, &mut out.touches);
-        if out.touches.is_empty() {
-            continue;
-        }
-        let parameters = parameters(at, candidate);
-        for (index, &touch) in out.touches.iter().enumerate() {
-            if touch.distance.lt(parameters.margin) {
-                let tangents = touch.tangents();
-                out.contacts.push(Contact { candidate, index, touch, tangents, parameters });
+    out.shapes.clear();
+    out.shapes.extend((0..at.tree.geoms.len()).map(|g| shape(at, g)));
+    match &mut out.sweep {
+        None => {
+            for n in 0..out.candidates.len() {
+                add_touches(out, at, n);
             }
+        }
+        Some(sweep) => {
+            let geoms = out.shapes.iter().enumerate();
+            out.bounds.clear();
+            out.bounds.extend(geoms.map(|(g, shape)| bound(at, g, shape)));
+            let near = sweep.run(&out.bounds).len();
+            for k in 0..near {
+                let n = out.sweep.as_ref().map_or(0, |sweep| sweep.found()[k] as usize);
+                add_touches(out, at, n);
+            }
+        }
+    }
+}
+
+/// A sphere that holds a geom, with the largest distance at which it may touch others.
+fn bound<S: Real>(at: RowInputs<S>, g: usize, shape: &Shape<S>) -> Bound {
+    let (layout, c) = (at.layout, at.c);
+    let mut reach = (c[layout.geom_margin.at(g)] + c[layout.geom_gap.at(g)]).value();
+    for (p, pair) in at.tree.pairs.iter().enumerate() {
+        if pair.geoms.contains(&g) {
+            reach = reach.max((c[layout.pair_margin.at(p)] + c[layout.pair_gap.at(p)]).value());
+        }
+    }
+    let radius = collision::bounding_radius(&surface(at.tree, g, shape));
+    Bound {
+        center: shape.position.to_array().map(Real::value),
+        radius: radius.map_or(f64::INFINITY, |radius| radius.value() + reach.max(0.0)),
+    }
+}
+
+/// Adds the contacts of a candidate that act.
+fn add_touches<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, n: usize) {
+    let candidate = out.candidates[n];
+    let [a, b] = candidate.geoms;
+    let [first, second] = [a, b].map(|g| surface(at.tree, g, &out.shapes[g]));
+    let reach = reach(at, candidate);
+    if collision::is_apart(&first, &second, reach) {
+        return;
+    }
+    out.touches.clear();
+    collision::collide(&first, &second, reach, &mut out.touches);
+    if out.touches.is_empty() {
+        return;
+    }
+    let parameters = parameters(at, candidate);
+    for (index, &touch) in out.touches.iter().enumerate() {
+        if touch.distance.lt(parameters.margin) {
+            let tangents = touch.tangents();
+            out.contacts.push(Contact { candidate, index, touch, tangents, parameters });
         }
     }
 }
@@ -309,13 +355,13 @@ pub(super) fn diagonal<S: Scalar>(
 }
 
 /// Adds the rows of all contacts.
-pub(super) fn add_rows<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>) {
+pub(super) fn add_rows<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>) {
     for i in 0..out.contacts.len() {
         add_contact(out, at, i);
     }
 }
 
-fn add_contact<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>, i: usize) {
+fn add_contact<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, i: usize) {
     let contact = out.contacts[i];
     let (layout, c, d) = (at.layout, at.c, at.dynamics);
     let p = &contact.parameters;

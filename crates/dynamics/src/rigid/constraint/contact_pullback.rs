@@ -8,6 +8,7 @@ use super::attachment::pull_orientation;
 use super::build::{Constraints, Item, RowInputs};
 use super::contact::{
     Contact, MAX_ROWS, diagonal, has_friction_solref, is_averaged, masses, mix_weight, prior,
+    surface,
 };
 use super::impedance::{Response, SolverParameters};
 use super::pullback::{RowAdjoints, RowSeeds, pull_response};
@@ -257,12 +258,12 @@ fn moving(shape: &Shape<f64>, first: usize) -> Shape<Lane> {
 fn pull_geometry(at: RowInputs<f64>, contact: &Contact, by: GeometryBar, bar: &mut RowAdjoints) {
     let (layout, k) = (at.layout, &at.dynamics.kinematics);
     let geoms = contact.candidate.geoms;
-    let kinds = geoms.map(|g| at.tree.geoms[g].kind);
     let shapes = geoms.map(|g| super::contact::shape(at, g));
     let reach = contact.parameters.margin + contact.parameters.gap;
     let mut found = Vec::with_capacity(8);
     let (a, b) = (moving(&shapes[0], 0), moving(&shapes[1], 9));
-    collision::collide(kinds, &a, &b, Lane::constant(reach), &mut found);
+    let [first, second] = [(0, &a), (1, &b)].map(|(n, s)| surface(at.tree, geoms[n], s));
+    collision::collide(&first, &second, Lane::constant(reach), &mut found);
     let Some(touch) = found.get(contact.index) else { return };
     let [first, second] = touch.tangents();
     let mut total = [0.0; LANES];

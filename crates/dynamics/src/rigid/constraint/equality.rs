@@ -11,6 +11,7 @@ use costate_num::{Quat, Scalar, Vec3};
 use super::build::{Constraints, Item, RowInputs, RowState, Source};
 use super::law::Law;
 use super::pullback::{RowAdjoints, RowSeeds, Shape, TendonSeed, pull_tendon};
+use crate::rigid::collision::Real;
 use crate::rigid::kinematics::{quat_at, vec3};
 use crate::rigid::transport::Motions;
 use crate::rigid::tree::EqualityKind;
@@ -107,7 +108,7 @@ pub(super) fn spin<S: Scalar>(w1: Vec3<S>, w2: Vec3<S>, alpha: Vec3<S>) -> Quat<
 }
 
 /// Adds the rows of all active equalities.
-pub(super) fn add_rows<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>) {
+pub(super) fn add_rows<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>) {
     for (e, equality) in at.tree.equalities.iter().enumerate() {
         if !equality.active {
             continue;
@@ -141,7 +142,7 @@ fn moving_dofs<S: Scalar>(
     }
 }
 
-fn add_bodies<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>, e: usize) {
+fn add_bodies<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, e: usize) {
     let Some((first, second, weld)) = attachments(at, e) else { return };
     let (tree, layout, c, d) = (at.tree, at.layout, at.c, at.dynamics);
     let count = if weld { 6 } else { 3 };
@@ -224,7 +225,7 @@ pub(super) fn polynomial<S: Scalar>(coefficients: &[S], x: S) -> (S, S) {
     (value, slope)
 }
 
-fn add_joint<S: Scalar<Mask = bool>>(
+fn add_joint<S: Real>(
     out: &mut Constraints<S>,
     at: RowInputs<S>,
     e: usize,
@@ -259,7 +260,7 @@ fn add_joint<S: Scalar<Mask = bool>>(
     out.push(at, Law::Equality, response, state, S::zero());
 }
 
-fn add_tendon<S: Scalar<Mask = bool>>(
+fn add_tendon<S: Real>(
     out: &mut Constraints<S>,
     at: RowInputs<S>,
     e: usize,

@@ -8,6 +8,7 @@ use costate_num::Scalar;
 use super::build::{Constraints, RowInputs, RowState, Source};
 use super::impedance::{Response, SolverParameters};
 use super::law::Law;
+use crate::rigid::collision::Real;
 
 /// The response of dry friction: damping only.
 #[inline(always)]
@@ -18,7 +19,7 @@ pub(super) fn response<S: Scalar>(p: SolverParameters<S>, least_time_constant: S
 }
 
 /// Adds the rows of all degrees of freedom, then of all tendons.
-pub(super) fn add_rows<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>) {
+pub(super) fn add_rows<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>) {
     let (layout, c) = (at.layout, at.c);
     let least = at.least_time_constant();
     for dof in 0..at.tree.nv {

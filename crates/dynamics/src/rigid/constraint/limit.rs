@@ -5,6 +5,7 @@ use costate_num::{Scalar, Vec3};
 use super::build::{Constraints, Item, RowInputs, RowState, Source};
 use super::law::Law;
 use super::pullback::{RowAdjoints, RowSeeds, Shape};
+use crate::rigid::collision::Real;
 use crate::rigid::kinematics::quat_at;
 use crate::rigid::transport::Motions;
 use crate::rigid::tree::JointKind;
@@ -15,7 +16,7 @@ pub(super) fn ball_angle<S: Scalar>(qpos: &[S], at: usize) -> (Vec3<S>, S) {
 }
 
 /// Adds the rows of all limits that act: joints, then tendons.
-pub(super) fn add_rows<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>) {
+pub(super) fn add_rows<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>) {
     for (j, joint) in at.tree.joints.iter().enumerate() {
         if !joint.limited {
             continue;
@@ -39,12 +40,7 @@ pub(super) fn add_rows<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: Row
     }
 }
 
-fn add_joint<S: Scalar<Mask = bool>>(
-    out: &mut Constraints<S>,
-    at: RowInputs<S>,
-    j: usize,
-    upper: bool,
-) {
+fn add_joint<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, j: usize, upper: bool) {
     let (layout, c, joint) = (at.layout, at.c, &at.tree.joints[j]);
     let sign = if upper { -1.0 } else { 1.0 };
     let bound = c[layout.jnt_range.at(j) + usize::from(upper)];
@@ -66,7 +62,7 @@ fn add_joint<S: Scalar<Mask = bool>>(
     out.push(at, Law::Unilateral, response, state, S::zero());
 }
 
-fn add_ball<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>, j: usize) {
+fn add_ball<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, j: usize) {
     let (layout, c, joint) = (at.layout, at.c, &at.tree.joints[j]);
     let (axis, angle) = ball_angle(at.qpos, joint.qpos);
     let range = layout.jnt_range.at(j);
@@ -92,12 +88,7 @@ fn add_ball<S: Scalar<Mask = bool>>(out: &mut Constraints<S>, at: RowInputs<S>, 
     out.push(at, Law::Unilateral, response, state, S::zero());
 }
 
-fn add_tendon<S: Scalar<Mask = bool>>(
-    out: &mut Constraints<S>,
-    at: RowInputs<S>,
-    t: usize,
-    upper: bool,
-) {
+fn add_tendon<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, t: usize, upper: bool) {
     let (layout, c, tendons) = (at.layout, at.c, &at.dynamics.tendons);
     let sign = if upper { -1.0 } else { 1.0 };
     let bound = c[layout.tendon_range.at(t) + usize::from(upper)];

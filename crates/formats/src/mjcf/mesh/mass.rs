@@ -1,5 +1,7 @@
 //! Volume, centre and inertia of a triangle mesh at density one.
 
+use costate_model::rigid::{Hull, HullError};
+
 use super::super::pose::{cross, dot, from_axes, norm};
 
 /// How a mesh's mass is distributed.
@@ -54,7 +56,11 @@ pub(crate) fn weigh(
     rule: MassRule,
 ) -> Result<Weighed, &'static str> {
     if rule == MassRule::Convex {
-        return Err("inertia of the convex hull is not computed; use inertia=\"exact\"");
+        let hull = Hull::new(vertices).map_err(|e| match e {
+            HullError::Flat => "a mesh whose convex hull has no volume",
+            HullError::NotFinite => "a vertex that is not finite",
+        })?;
+        return weigh(&hull.vertices, &hull.triangles, MassRule::Exact);
     }
     let origin = [0.0; 3];
     let (mut area, mut middle) = (0.0, [0.0; 3]);

@@ -1,0 +1,6 @@
+//! Contacts between pairs of geoms: against those that MuJoCo finds, and their derivatives.
+
+mod analytic;
+mod cases;
+mod convex;
+mod derivatives;
