@@ -5,3 +5,4 @@ mod experiments;
 mod readme;
 mod robots;
 mod scenes;
+mod touching;

@@ -76,8 +76,8 @@ fn deepest(touches: &[Touch<f64>]) -> Option<&Touch<f64>> {
     touches.iter().min_by(|a, b| a.distance.total_cmp(&b.distance))
 }
 
-/// Distances are exact; where both find one point, MuJoCo's is the same within its tolerance. It gives
-/// several points of a patch in fewer places. Returns how often both find as many.
+/// Distances are exact. Where both find one point, MuJoCo's is the same or, deep in round shapes, less deep:
+/// its last polytope is inside of them. It gives several points of a patch in fewer places.
 fn compare(pair: &str, failures: &mut Vec<String>) {
     let (mut cases, mut as_many) = (0, 0);
     for case in all(pair) {
@@ -98,7 +98,7 @@ fn compare(pair: &str, failures: &mut Vec<String>) {
         let recorded = deepest(&case.contacts).map(|t| t.distance);
         let agrees = found.len() > 1
             || case.contacts.len() > 1
-            || recorded.is_none_or(|d| (d - own.distance).abs() < 1e-5);
+            || recorded.is_none_or(|d| d > own.distance - 1e-5 && d < own.distance + 5e-3);
         if (own.distance - exact).abs() > allowed || !agrees {
             let by_normal = separation(&case, own.normal);
             failures.push(format!(
