@@ -254,7 +254,7 @@ impl Builder {
         let mut new = Vec::with_capacity(horizon.len());
         for (n, &[from, to, beyond]) in horizon.iter().enumerate() {
             let mut triangle = self.triangle([from, to, eye], [beyond, usize::MAX, usize::MAX]);
-            if !(triangle.normal.norm_squared() > 0.5) {
+            if triangle.normal.norm_squared() < 0.5 {
                 // A sliver: the eye is on the line of its edge, in the plane beyond.
                 triangle.normal = self.triangles[beyond].normal;
                 triangle.offset = self.triangles[beyond].offset;

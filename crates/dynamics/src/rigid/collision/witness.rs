@@ -270,7 +270,7 @@ fn inverse_derivative(features: &[Feature<f64>; 2], z: &[f64; MOST]) -> Option<M
                 pivot = i;
             }
         }
-        if !(weight(pivot) > 1e-11) {
+        if weight(pivot).is_nan() || weight(pivot) <= 1e-11 {
             return None;
         }
         m.swap(column, pivot);
