@@ -64,7 +64,7 @@ pub(super) fn touch<S: Real>(a: &Shape<S>, b: &Shape<S>, margin: S, out: &mut Ve
             let second = if found.edge_end == End::Inside {
                 segment.across_edge(&found, along, corner)
             } else {
-                segment.from_corner(&found, corner)
+                segment.beyond_corner(&found, corner)
             };
             (found.axis, second)
         }
@@ -192,7 +192,7 @@ impl<S: Real> Segment<S> {
     }
 
     /// From the nearest point at a corner: along the edge or the face that the capsule lies along.
-    fn from_corner(&self, found: &OnEdge<S>, corner: usize) -> Option<S> {
+    fn beyond_corner(&self, found: &OnEdge<S>, corner: usize) -> Option<S> {
         let one = S::one();
         let turn = self.direction() ^ corner;
         let (bit, sign) = match turn {

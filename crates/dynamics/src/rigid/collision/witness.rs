@@ -296,7 +296,7 @@ fn step<S: Real>(z: &[f64; MOST], inverse: &Matrix, r: &[S; MOST], count: usize)
     for i in 0..count {
         next[i] = S::splat(z[i]);
         for k in 0..count {
-            next[i] = next[i] - r[k].scale(inverse[i][k]);
+            next[i] -= r[k].scale(inverse[i][k]);
         }
     }
     next
