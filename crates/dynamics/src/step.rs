@@ -78,6 +78,17 @@ impl StateAdjoint {
             to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
         }
     }
+    /// Whether all its numbers are finite.
+    pub fn is_finite(&self) -> bool {
+        // Without a branch per number, so that a block is checked on registers.
+        let block = |values: &[f64]| values.iter().fold(true, |ok, x| ok & x.is_finite());
+        let parts = [&self.q, &self.v, &self.act];
+        if self.v.len() > 3 * PARALLEL {
+            parts.into_par_iter().all(|part| part.par_chunks(3 * VERTICES).all(block))
+        } else {
+            parts.into_iter().all(|part| part.chunks(3 * VERTICES).all(block))
+        }
+    }
     /// All its numbers.
     pub fn iter(&self) -> impl Iterator<Item = f64> {
         self.q.iter().chain(&self.v).chain(&self.act).copied()
@@ -400,44 +411,44 @@ impl System {
         let h = self.timestep();
         let layout = &self.layout;
         let inverse_mass = &c.values[layout.inverse_mass.clone()];
-        // Sums over vertices and what few vertices have, in their order.
         for (i, motion) in self.motion.iter().enumerate() {
-            let at_alpha = layout.mass_damping.start + self.body_of[i] as usize;
-            for k in 0..3 {
-                let j = 3 * i + k;
-                let (x_bar, v_bar) = (adjoint.q[j], adjoint.v[j]);
-                match *motion {
-                    Motion::Free => {
-                        let pull = h * (v_bar + h * x_bar);
-                        inputs.c[layout.gravity.start + k] += pull;
-                        inputs.c[at_alpha] -= pull * state.v[j];
-                    }
-                    Motion::Fixed => {}
-                    Motion::Path(input) => {
-                        let to = x_bar + v_bar / h;
-                        inputs.c[layout.start_position.start + j] += to;
-                        inputs.next[input + k] += to;
-                    }
+            if let Motion::Path(input) = *motion {
+                for k in 0..3 {
+                    let j = 3 * i + k;
+                    let to = adjoint.q[j] + adjoint.v[j] / h;
+                    inputs.c[layout.start_position.start + j] += to;
+                    inputs.next[input + k] += to;
                 }
             }
         }
         let mass_damping = &c.values[layout.mass_damping.clone()];
         let force = &ws.force;
         let soft = self.soft_len();
+        // Each part sums what all vertices share, gravity and the damping of bodies, by itself, so
+        // that the sums are the same on any number of threads.
+        let shared = 3 + mass_damping.len();
+        ws.shared.clear();
+        ws.shared.resize(self.motion.len().div_ceil(VERTICES) * shared, 0.0);
         let parts = (adjoint.q[..soft].chunks_mut(3 * VERTICES))
             .zip(adjoint.v[..soft].chunks_mut(3 * VERTICES))
             .zip(ws.lambda.chunks_mut(3 * VERTICES))
-            .zip(inputs.c[layout.inverse_mass.clone()].chunks_mut(VERTICES));
-        self.each_part(parts, |first, (((q, v), lambda), w_bar)| {
+            .zip(inputs.c[layout.inverse_mass.clone()].chunks_mut(VERTICES))
+            .zip(ws.shared.chunks_mut(shared));
+        self.each_part(parts, |first, ((((q, v), lambda), w_bar), shared)| {
+            let (gravity, damping) = shared.split_at_mut(3);
             for (at, w_bar) in w_bar.iter_mut().enumerate() {
                 let i = first + at;
-                let (w, alpha) = (inverse_mass[i], mass_damping[self.body_of[i] as usize]);
+                let body = self.body_of[i] as usize;
+                let (w, alpha) = (inverse_mass[i], mass_damping[body]);
+                let mut slowed = 0.0;
                 for k in 0..3 {
                     let j = 3 * at + k;
                     lambda[j] = 0.0;
                     match self.motion[i] {
                         Motion::Free => {
                             let v_new = v[j] + h * q[j];
+                            gravity[k] += h * v_new;
+                            slowed += h * v_new * state.v[3 * i + k];
                             lambda[j] = h * w * v_new;
                             if masses {
                                 *w_bar += h * v_new * force[3 * i + k];
@@ -451,7 +462,17 @@ impl System {
                         }
                     }
                 }
+                damping[body] -= slowed;
             }
         });
+        for part in ws.shared.chunks(shared) {
+            let (gravity, damping) = part.split_at(3);
+            let sums = [(layout.gravity.start, gravity), (layout.mass_damping.start, damping)];
+            for (start, sums) in sums {
+                for (to, sum) in inputs.c[start..].iter_mut().zip(sums) {
+                    *to += sum;
+                }
+            }
+        }
     }
 }

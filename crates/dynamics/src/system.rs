@@ -52,6 +52,8 @@ pub struct Workspace {
     pub(crate) scratch: Vec<Scratch>,
     pub(crate) force: Vec<f64>,
     pub(crate) lambda: Vec<f64>,
+    /// Sums of parts of the vertices, of what all of them share.
+    pub(crate) shared: Vec<f64>,
     /// Tangents of forces, in columns.
     pub(crate) tangent: Vec<f64>,
     pub(crate) rigid: Option<Box<RigidScratch>>,
@@ -223,6 +225,7 @@ impl System {
             scratch: self.forces.iter().map(|f| f.scratch()).collect(),
             force: vec![0.0; self.soft_len()],
             lambda: vec![0.0; self.soft_len()],
+            shared: Vec::new(),
             tangent: Vec::new(),
             rigid: self.articulated.as_ref().map(|a| Box::new(a.scratch(self.control.as_ref()))),
             next: State::default(),
