@@ -20,8 +20,8 @@ pub mod uncertainty;
 pub use error::IdentifyError;
 pub use experiment::Experiment;
 pub use identify::{
-    Gradient, IdentifyOptions, Progress, RESULT_FILE, estimates, evaluate, fitted_model, gradient,
-    identify,
+    CHECKPOINT_FILE, Gradient, IdentifyOptions, Progress, RESULT_FILE, estimates, evaluate,
+    fitted_model, gradient, identify,
 };
 pub use problem::{BoundRecording, CostGradient, FitProblem, Link, Own, Problem, Unknown};
 pub use result::{

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use costate::formats::ModelFile;
 use costate::identify::least_squares::Status;
 use costate::identify::{
-    Experiment, Identification, IdentifyOptions, Progress, RESULT_FILE, SignalFit, fitted_model,
-    identify,
+    CHECKPOINT_FILE, Experiment, Identification, IdentifyOptions, Progress, RESULT_FILE, SignalFit,
+    fitted_model, identify,
 };
 use serde_json::Value;
 
@@ -46,7 +46,18 @@ pub fn run(
     };
     let found = identify(&experiment, &options);
     show.finish();
-    let result = found.map_err(|e| Failure::from(e).in_file(&args.experiment))?;
+    let result = found.map_err(|e| {
+        let mut failure = Failure::from(e).in_file(&args.experiment);
+        let unwritten =
+            failure.kind == "io" && failure.file.as_ref().is_some_and(|f| f.starts_with(&folder));
+        if unwritten && folder.join(CHECKPOINT_FILE).is_file() {
+            let folder = folder.display();
+            failure.message +=
+                &format!("; the search itself is kept: go on with --resume {folder}");
+            failure.code = NOT_CONVERGED;
+        }
+        failure
+    })?;
     print(&result, output);
     let motion = !args.no_gif && result.status != Status::Interrupted;
     let page = folder.join("report.html");

@@ -59,8 +59,8 @@ pub(crate) struct Checkpoint {
 }
 
 const SCHEMA: &str = "costate.checkpoint/1";
-/// Name of the checkpoint in a run folder.
-const FILE: &str = "checkpoint.json";
+/// Name of the file that a run goes on from, in its folder.
+pub const CHECKPOINT_FILE: &str = "checkpoint.json";
 
 impl Checkpoint {
     pub fn new(problem: &Problem) -> Self {
@@ -92,7 +92,7 @@ impl Checkpoint {
 
     /// The checkpoint of a run folder; `None` if it has none.
     pub fn read(folder: &Path, problem: &Problem) -> Result<Option<Self>, IdentifyError> {
-        let path = folder.join(FILE);
+        let path = folder.join(CHECKPOINT_FILE);
         if !path.exists() {
             return Ok(None);
         }
@@ -110,7 +110,7 @@ impl Checkpoint {
     }
 
     pub fn write(&self, folder: &Path) -> Result<(), IdentifyError> {
-        write_json(&folder.join(FILE), self)
+        write_json(&folder.join(CHECKPOINT_FILE), self)
     }
 }
 

@@ -13,6 +13,7 @@ mod starts;
 mod visible;
 mod warnings;
 
+pub use checkpoint::CHECKPOINT_FILE;
 pub use evaluate::{Gradient, estimates, evaluate, fitted_model, gradient};
 
 use std::path::Path;
