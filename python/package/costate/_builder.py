@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from . import _costate
 from ._model import Model
 from ._toml import dumps
 from .errors import BadInput
-from .laws import Law
+from .laws import Formula, Law
 
 __all__ = ["Builder"]
 
@@ -42,6 +42,11 @@ class Builder:
         "y" or "z".
     saltation
         Whether derivatives add the jump term at contact onset, for laws whose force jumps there.
+    robot
+        File of a robot (MJCF, URDF) that the scene is around: :meth:`controller`, :meth:`drive` and
+        :meth:`friction` say what its own file cannot (``docs/control.md``).
+    values, allow
+        Leaves of the robot that differ from its file; what of it need not be simulated.
     """
 
     def __init__(
@@ -53,6 +58,9 @@ class Builder:
         gravity: ArrayLike | None = None,
         up: str | None = None,
         saltation: bool | None = None,
+        robot: str | os.PathLike[str] | None = None,
+        values: Mapping[str, ArrayLike] | None = None,
+        allow: Iterable[str] = (),
     ) -> None:
         option = {
             "up": up, "gravity": gravity, "timestep": timestep, "duration": duration,
@@ -62,9 +70,14 @@ class Builder:
             "costate": 1,
             "name": name,
             "option": {k: v for k, v in option.items() if v is not None},
-            "soft": {},
-            "geom": {},
         }
+        if robot is None:
+            self._root |= {"soft": {}, "geom": {}}
+        else:
+            self._root |= {
+                "robot": os.path.abspath(robot), "allow": list(allow) or None, "values": dict(values or {}),
+                "input": {}, "controller": {}, "drive": {}, "friction": {},
+            }
         self._laws: dict[str, Law] = {}
 
     def soft(self, name: str, **keys: Any) -> Builder:
@@ -191,6 +204,38 @@ class Builder:
         """A capsule along its z axis about ``pos``."""
         return self.geom(name, "capsule", size=[radius, half_length], **keys)
 
+    def input(self, name: str, unit: str = "") -> Builder:
+        """An input from outside for controllers and drives: the channel ``input.NAME``."""
+        return self._add("input", name, {"unit": unit})
+
+    def controller(self, name: str, law: Any = None, *, actuator: str | None = None, **keys: Any) -> Builder:
+        """A controller by the keys of ``[controller.NAME]``; its output is the control of ``actuator``.
+
+        ``law`` is a formula, or a Python function (:mod:`costate.laws`) whose arguments are names of ``gains``
+        and of ``signals``, or of drives and controllers: ``gains={"kp": 20.0}, signals={"q": "joint.elbow.position"}``.
+        """
+        return self._add("controller", name, {"actuator": actuator, **_formulas("controller", name, {"law": law}, keys)})
+
+    def drive(self, name: str, actuator: str, voltage: Any, **keys: Any) -> Builder:
+        """An electric drive by the keys of ``[drive.NAME]``; ``voltage`` and ``enabled`` are formulas or functions,
+        as the law of a :meth:`controller`."""
+        laws = {"voltage": voltage, "enabled": keys.pop("enabled", None)}
+        return self._add("drive", name, {"actuator": actuator, **_formulas("drive", name, laws, keys)})
+
+    def friction(self, name: str, joint: str, *, dry: Any = None, viscous: Any = None, **keys: Any) -> Builder:
+        """Friction of a joint by the keys of ``[friction.NAME]``.
+
+        ``dry`` (N or N m) and ``viscous`` (per velocity) are numbers, or formulas or Python functions
+        (:mod:`costate.laws`) of ``gains``, of ``signals``, and of ``position``, ``velocity``, ``motor`` (force of the
+        joint's motors) and ``external`` (gravity and forces of motion on the joint).
+        """
+        laws = {"dry": dry, "viscous": viscous}
+        if any(callable(x) or isinstance(x, str) for x in laws.values()):
+            keys = {"law": "formula", **_formulas("friction", name, laws, keys)}
+        else:
+            keys = {**laws, **keys}
+        return self._add("friction", name, {"joint": joint, **keys})
+
     def to_toml(self) -> str:
         """The scene as the text of a scene file."""
         return dumps(self._root)
@@ -204,11 +249,42 @@ class Builder:
         return Model(_costate.Model.parse("<scene>", self.to_toml(), [law._core for law in laws]), laws)
 
     def _add(self, kind: str, name: str, keys: Mapping[str, Any]) -> Builder:
-        table = self._root[kind]
+        table = self._root.get(kind)
+        if table is None:
+            why = "the scene has no robot; name its file: Builder(robot=…)"
+            if "robot" in self._root:
+                why = "a scene around a robot has nothing soft, and its geoms are in the robot's file"
+            raise BadInput(f"{kind}.{name}: {why}")
         if name in table:
             raise BadInput(f"{kind}.{name}: the name is taken; choose another")
         table[name] = {k: v for k, v in keys.items() if v is not None}
         return self
+
+
+_READ = ("position", "velocity", "motor", "external", "time", "sample_time")
+
+
+def _formulas(kind: str, name: str, laws: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a table with functions among its laws written as formulas."""
+    keys = dict(keys)
+    signals = dict(keys.pop("signals", None) or {})
+    gains = keys.get("gains") or {}
+    out: dict[str, Any] = {}
+    for key, law in laws.items():
+        if not callable(law):
+            out[key] = law
+            continue
+        recorded = law if isinstance(law, Formula) else Formula(law)
+        for argument in recorded.arguments:
+            known = argument in gains or argument in signals or argument in _READ
+            if not known:
+                raise BadInput(
+                    f"{kind}.{name}: the law {recorded.name!r} reads {argument!r}, which is neither one of the gains "
+                    f"({', '.join(gains) or 'none'}) nor one of the signals ({', '.join(signals) or 'none'})"
+                )
+        more, out[key] = recorded.formulas(prefix=f"{key}_")
+        signals |= more
+    return {**out, **keys, "signals": signals or None}
 
 
 def _array(what: str, given: ArrayLike | None, columns: int, kind: type) -> Any:

@@ -379,7 +379,7 @@ class Identification:
             raise BadInput("there are no samples to plot")
         columns = min(3, len(fits))
         rows = -(-len(fits) // columns)
-        figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(3.6 * columns, 1.9 * rows), sharex=True)
+        figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(3.6 * columns, 2.2 * rows + 0.4), sharex=True)
         for axis in axes.flat[len(fits) :]:
             axis.set_visible(False)
         for axis, s in zip(axes.flat, fits):
@@ -389,10 +389,10 @@ class Identification:
             axis.plot(s["times"], s["predicted"], lw=1.2, color="tab:blue", label="fitted")
             axis.set_ylabel(f"{s['signal']}" + (f" / {s['unit']}" if s["unit"] else ""))
             axis.set_title(f"{s['recording']}, {s['role']}", fontsize="small", loc="right")
-        axes[0, 0].legend(fontsize="small")
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize="small", ncols=3, loc="upper center")
         for axis in axes[-1]:
             axis.set_xlabel("time / s")
-        figure.tight_layout()
+        figure.tight_layout(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
         return figure
 
     def _of(self) -> Experiment:

@@ -155,12 +155,12 @@ class State:
     @property
     def qpos(self) -> NDArray[np.float64]:
         """Coordinates of the joints; a view of ``q``."""
-        return self.q[3 * (self.vertices or 0) :] if self.vertices is not None else self.q[len(self.q) :]
+        return joints(self.q, self.vertices)
 
     @property
     def qvel(self) -> NDArray[np.float64]:
         """Velocities of the joints; a view of ``v``."""
-        return self.v[3 * (self.vertices or 0) :] if self.vertices is not None else self.v[len(self.v) :]
+        return joints(self.v, self.vertices)
 
     def parts(self) -> tuple[Any, ...]:
         """(q, v), or (q, v, act) where there are activations."""
@@ -177,6 +177,11 @@ def points(x: Any, vertices: int | None) -> Any:
 _PLACE = ("x", "y", "z")
 _TURN = ("qw", "qx", "qy", "qz")
 _SPIN = ("wx", "wy", "wz")
+
+
+def joints(x: Any, vertices: int | None) -> Any:
+    """The joints' part of positions or velocities, ``[..., coordinates]``."""
+    return x[..., x.shape[-1] if vertices is None else 3 * vertices :]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._model import Model, State, points
+from ._model import Model, State, joints, points
 from .errors import BadInput, UnknownName
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ class Trajectory:
     @property
     def qpos(self) -> Array:
         """Coordinates of the joints, ``[states, coordinates]``; a view of ``q``."""
-        return _joints(_states(self.q), self.vertices)
+        return joints(_states(self.q), self.vertices)
 
     @property
     def qvel(self) -> Array:
         """Velocities of the joints, ``[states, degrees of freedom]``; a view of ``v``."""
-        return _joints(_states(self.v), self.vertices)
+        return joints(_states(self.v), self.vertices)
 
     def state(self, index: int = -1) -> State:
         """One of the states, by default the last."""
@@ -137,7 +137,3 @@ def _states(x: Array | None) -> Array:
     if x is None:
         raise BadInput("the rollout was asked for no states")
     return x
-
-
-def _joints(x: Array, vertices: int | None) -> Array:
-    return x[:, x.shape[1] if vertices is None else 3 * vertices :]

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._derivatives import MEMORY, pull, vjps
-from ._model import Model, points
+from ._model import Model, joints, points
 from ._rollout import rollouts
 from ._setup import Input, Signals, _initial, _Outputs
 from .errors import BadInput
@@ -55,6 +55,16 @@ class Motion(NamedTuple):
     def velocities(self) -> Any:
         """Velocities of the soft vertices, m/s, ``[states, vertices, 3]``."""
         return points(_states(self.v), self.vertices)
+
+    @property
+    def qpos(self) -> Any:
+        """Coordinates of the joints, ``[states, coordinates]``."""
+        return joints(_states(self.q), self.vertices)
+
+    @property
+    def qvel(self) -> Any:
+        """Velocities of the joints, ``[states, degrees of freedom]``."""
+        return joints(_states(self.v), self.vertices)
 
 
 def _states(x: Any) -> Any:

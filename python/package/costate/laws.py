@@ -1,4 +1,4 @@
-"""The user's own physics: material laws as ordinary Python functions, recorded once.
+"""The user's own physics: laws of materials, controllers and friction as ordinary Python functions, recorded once.
 
 >>> import numpy as np
 >>> from costate import laws
@@ -20,239 +20,36 @@ as an ``if`` on a traced number, raises :class:`LawError`, which points at the l
 
 Stiffness-proportional damping and activation scale with Lamé's parameters at rest, which follow from the
 second derivatives of the energy at F = 1.
+
+Laws of controllers and of friction (:meth:`costate.Builder.controller`, :meth:`costate.Builder.friction`) are functions
+of gains and of what is measured:
+
+>>> def servo(q, v, target, kp, kd, limit):
+...     return laws.clip(kp * (target - q) - kd * v, -limit, limit)
+>>> scene.controller("servo", servo, actuator="elbow", gains={"kp": 20.0, "kd": 0.4, "limit": 2.0},
+...                  signals={"q": "joint.elbow.position", "v": "joint.elbow.velocity", "target": "input.target"})
+
+:func:`previous` and :func:`integral` remember earlier ticks there. They become formulas of the scene
+(``docs/control.md``), so saved models and the program know them too.
 """
 
 from __future__ import annotations
 
-import inspect
-import linecache
-import os
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _costate
+from ._trace import (
+    LawError, Number, _Tape, clip, cof, det, integral, inv, maximum, minimum, names, previous, record, sign, where,
+)
 from .errors import BadInput
 
 __all__ = [
-    "LawError", "Law", "Number", "cof", "det", "inv", "material", "maximum", "minimum", "where",
+    "Formula", "Law", "LawError", "Number", "clip", "cof", "det", "formula", "integral", "inv", "material", "maximum",
+    "minimum", "previous", "sign", "where",
 ]
-
-
-class LawError(BadInput):
-    """Something in a law cannot be recorded; ``file`` and ``line`` say where."""
-
-
-class _Tape:
-    """Nodes in the order they were made; equal ones once."""
-
-    def __init__(self, inputs: int) -> None:
-        self.inputs = inputs
-        self.nodes: list[tuple[Any, ...]] = []
-        self.known: dict[tuple[Any, ...], int] = {}
-
-    def node(self, *op: Any) -> Number:
-        at = self.known.get(op)
-        if at is None:
-            at = self.inputs + len(self.nodes)
-            self.nodes.append(op)
-            self.known[op] = at
-        return Number(self, at)
-
-    def of(self, x: Any) -> int | None:
-        """The node of a number, traced or plain; None for anything else."""
-        if isinstance(x, Number):
-            if x._tape is not self:
-                raise _Unsupported("a number that was traced in another law")
-            return x._at
-        if isinstance(x, (bool, np.bool_)):
-            x = float(x)
-        if isinstance(x, (int, float, np.integer, np.floating)):
-            return self.node("constant", float(x))._at
-        if isinstance(x, np.ndarray) and x.ndim == 0:
-            return self.of(x.item())
-        return None
-
-
-class _Unsupported(Exception):
-    """An operation that cannot be recorded, before it is known where it stands."""
-
-
-def _operation(op: str, swapped: bool = False) -> Callable[[Number, Any], Any]:
-    def apply(self: Number, other: Any) -> Any:
-        at = self._tape.of(other)
-        if at is None:
-            return NotImplemented
-        a, b = (at, self._at) if swapped else (self._at, at)
-        return self._tape.node(op, a, b)
-
-    return apply
-
-
-def _function(op: str) -> Callable[[Number], Number]:
-    def apply(self: Number) -> Number:
-        return self._tape.node(op, self._at)
-
-    return apply
-
-
-def _refused(what: str, instead: str) -> Callable[..., Any]:
-    def refuse(self: Number, *_: Any) -> Any:
-        raise _Unsupported(f"{what}: its value is not known while the law is recorded; {instead}")
-
-    return refuse
-
-
-class Number:
-    """A traced number: a node of the law's expression graph."""
-
-    __slots__ = ("_tape", "_at")
-
-    def __init__(self, tape: _Tape, at: int) -> None:
-        self._tape = tape
-        self._at = at
-
-    __add__ = __radd__ = _operation("add")
-    __sub__, __rsub__ = _operation("sub"), _operation("sub", True)
-    __mul__ = __rmul__ = _operation("mul")
-    __truediv__, __rtruediv__ = _operation("div"), _operation("div", True)
-    __lt__, __gt__ = _operation("less"), _operation("less", True)
-    __le__, __ge__ = _operation("less_equal"), _operation("less_equal", True)
-    __eq__ = _operation("equal")  # type: ignore[assignment]
-    __neg__ = _function("neg")
-    __abs__ = fabs = _function("abs")
-    sqrt, exp, log = _function("sqrt"), _function("exp"), _function("log")
-    sin, cos, tanh = _function("sin"), _function("cos"), _function("tanh")
-    arctan2 = _operation("arctan2")
-    __hash__ = None  # type: ignore[assignment]
-    __bool__ = _refused("a decision by a traced number", "use costate.laws.where, minimum or maximum")
-    __float__ = __int__ = __index__ = _refused(
-        "turning a traced number into a plain one", "use it as it is"
-    )
-
-    def __ne__(self, other: Any) -> Any:
-        same = self == other
-        return same if same is NotImplemented else 1.0 - same
-
-    def __pos__(self) -> Number:
-        return self
-
-    def __pow__(self, exponent: Any) -> Any:
-        if isinstance(exponent, Number):
-            return (exponent * self.log()).exp()
-        if not isinstance(exponent, (int, float, np.integer, np.floating)):
-            return NotImplemented
-        whole = int(exponent)
-        if whole == exponent and abs(whole) < 2**31:
-            return self._tape.node("powi", self._at, whole)
-        if 2.0 * exponent == int(2.0 * exponent) and abs(exponent) < 2**30:
-            return self.sqrt() ** int(2.0 * exponent)
-        return (float(exponent) * self.log()).exp()
-
-    def __rpow__(self, base: Any) -> Any:
-        if not isinstance(base, (int, float, np.integer, np.floating)) or base <= 0:
-            return NotImplemented
-        return (self * float(np.log(base))).exp()
-
-    def square(self) -> Number:
-        return self * self
-
-    def reciprocal(self) -> Number:
-        return 1.0 / self
-
-    def conjugate(self) -> Number:
-        return self
-
-    def tan(self) -> Number:
-        return self.sin() / self.cos()
-
-    def arctan(self) -> Number:
-        return self.arctan2(1.0)
-
-    def sinh(self) -> Number:
-        return 0.5 * (self.exp() - (-self).exp())
-
-    def cosh(self) -> Number:
-        return 0.5 * (self.exp() + (-self).exp())
-
-    def log1p(self) -> Number:
-        return (1.0 + self).log()
-
-    def expm1(self) -> Number:
-        return self.exp() - 1.0
-
-    def cbrt(self) -> Number:
-        return where(self < 0.0, -1.0, 1.0) * (abs(self).log() / 3.0).exp()
-
-    def __repr__(self) -> str:
-        return "<a traced number>"
-
-
-def where(condition: Any, then: Any, otherwise: Any) -> Any:
-    """``then`` where the condition holds, else ``otherwise``; of numbers or arrays."""
-    if any(isinstance(x, np.ndarray) and x.ndim for x in (condition, then, otherwise)):
-        return np.frompyfunc(where, 3, 1)(condition, then, otherwise)
-    for x in (condition, then, otherwise):
-        if isinstance(x, Number):
-            tape = x._tape
-            a, b, c = tape.of(condition), tape.of(then), tape.of(otherwise)
-            if None in (a, b, c):
-                raise _Unsupported("where: all its arguments are numbers")
-            return tape.node("select", a, b, c)
-    return then if condition else otherwise
-
-
-def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two numbers, or of each pair of two arrays."""
-    return where(a <= b, a, b)
-
-
-def maximum(a: Any, b: Any) -> Any:
-    """The larger of two numbers, or of each pair of two arrays."""
-    return where(b <= a, a, b)
-
-
-def cof(m: Any) -> Any:
-    """The cofactor matrix of a 3 x 3 matrix: det(m) times the transposed inverse."""
-    m = np.asarray(m)
-    if m.shape != (3, 3):
-        raise _Unsupported(f"the cofactors of an array of shape {m.shape}, not (3, 3)")
-    return np.array(
-        [
-            [
-                m[(i + 1) % 3, (j + 1) % 3] * m[(i + 2) % 3, (j + 2) % 3]
-                - m[(i + 1) % 3, (j + 2) % 3] * m[(i + 2) % 3, (j + 1) % 3]
-                for j in range(3)
-            ]
-            for i in range(3)
-        ]
-    )
-
-
-def det(m: Any) -> Any:
-    """The determinant of a 3 x 3 matrix."""
-    return (np.asarray(m)[0] * cof(m)[0]).sum()
-
-
-def inv(m: Any) -> Any:
-    """The inverse of a 3 x 3 matrix."""
-    return cof(m).T / det(m)
-
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
-_NUMPY = os.path.dirname(os.path.abspath(np.__file__))
-
-
-def _place(error: BaseException) -> tuple[str | None, int | None]:
-    """The innermost line that is the user's own."""
-    own: tuple[str | None, int | None] = (None, None)
-    for frame in traceback.extract_tb(error.__traceback__):
-        path = os.path.abspath(frame.filename)
-        if not path.startswith((_HERE + os.sep, _NUMPY + os.sep)):
-            own = (frame.filename, frame.lineno)
-    return own
 
 
 class Law:
@@ -264,13 +61,7 @@ class Law:
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         self.function = function
         self.name = name or getattr(function, "__name__", "law").replace("<lambda>", "law")
-        try:
-            parameters = list(inspect.signature(function).parameters.values())
-        except (TypeError, ValueError) as error:
-            raise LawError(f"material law {self.name}: {error}") from None
-        if not parameters or any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters):
-            raise LawError(f"material law {self.name}: its arguments are F and its parameters, by name")
-        self.parameters = [p.name for p in parameters[1:]]
+        self.parameters = names(function, f"material law {self.name}", 1)
         self._nodes, self._energy = self._record()
         self._core = _costate.Law(self.name, 9 + len(self.parameters), self._nodes, self._energy)
         self.__doc__ = getattr(function, "__doc__", None)
@@ -281,27 +72,7 @@ class Law:
         for i in range(9):
             F[i // 3, i % 3] = Number(tape, i)
         parameters = [Number(tape, 9 + i) for i in range(len(self.parameters))]
-        try:
-            energy = self.function(F, *parameters)
-            if isinstance(energy, np.ndarray) and energy.size == 1:
-                energy = energy.item()
-            at = tape.of(energy)
-            if at is None:
-                raise _Unsupported(f"returning a {type(energy).__name__}: a law returns its energy, one number")
-        except Exception as error:
-            file, line = _place(error)
-            if file is None:
-                file, line = getattr(getattr(self.function, "__code__", None), "co_filename", None), getattr(
-                    getattr(self.function, "__code__", None), "co_firstlineno", None)
-            source = linecache.getline(file or "", line or 0).strip()
-            what = str(error) or type(error).__name__
-            if not isinstance(error, _Unsupported):
-                what = f"{type(error).__name__}: {what}"
-            at_line = f"{file}, line {line}: `{source}`: " if source else (f"{file}, line {line}: " if file else "")
-            fault = LawError(f"material law {self.name} cannot be recorded: {at_line}{what}")
-            fault.kind, fault.file, fault.line = "law", file, line
-            raise fault from (None if isinstance(error, _Unsupported) else error)
-        return tape.nodes, at
+        return tape.nodes, record(self.function, tape, [F, *parameters], f"material law {self.name}", "its energy")
 
     def lame_at_rest(self, *parameters: float) -> tuple[float, float]:
         """Lamé's μ and λ of the linearised law, Pa."""
@@ -336,6 +107,101 @@ def material(function: Callable[..., Any] | None = None, *, name: str | None = N
     if function is None:
         return lambda f: Law(f, name)
     return Law(function, name)
+
+
+# How operations are written in formulas of scene files.
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "less": "<", "less_equal": "<="}
+_CALLS = {
+    "sqrt", "abs", "exp", "log", "sin", "cos", "tanh", "integral",
+}
+
+
+class Formula:
+    """A recorded law of a controller or of friction; calling it calls the Python function.
+
+    In a scene it is formulas, so that the program runs it too.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name = getattr(function, "__name__", "law").replace("<lambda>", "law")
+        self.arguments = names(function, f"law {self.name}")
+        tape = _Tape(len(self.arguments), memory=True)
+        inputs = [Number(tape, i) for i in range(len(self.arguments))]
+        self._result = record(function, tape, inputs, f"law {self.name}", "its value")
+        self._nodes = tape.nodes
+
+    def formulas(self, prefix: str = "") -> tuple[dict[str, str], str]:
+        """Signals by name, each of which may use those before it, and the formula of the result."""
+        first = len(self.arguments)
+        uses: dict[int, int] = {}
+        needed = {self._result}
+        for at in range(first + len(self._nodes) - 1, first - 1, -1):
+            if at in needed:
+                for argument in _arguments(self._nodes[at - first]):
+                    uses[argument] = uses.get(argument, 0) + 1
+                    needed.add(argument)
+        text: dict[int, str] = dict(enumerate(self.arguments))
+        depth = dict.fromkeys(text, 0)
+        signals: dict[str, str] = {}
+        for i, op in enumerate(self._nodes):
+            at = first + i
+            if at not in needed:
+                continue
+            text[at] = _written(op, text)
+            depth[at] = 1 + max((depth[a] for a in _arguments(op)), default=0)
+            # What is used twice, and what would become unreadable, gets a name.
+            if op[0] != "constant" and at != self._result and (uses[at] > 1 or depth[at] > 8):
+                name = f"{prefix}x{len(signals) + 1}"
+                while name in self.arguments:
+                    name += "_"
+                signals[name] = text[at]
+                text[at], depth[at] = name, 0
+        return signals, text[self._result]
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.function(*arguments)
+
+    def __repr__(self) -> str:
+        return f"<costate.laws.Formula {self.name!r} of {', '.join(self.arguments)}: {len(self._nodes)} operations>"
+
+
+def _arguments(op: tuple[Any, ...]) -> tuple[int, ...]:
+    if op[0] == "constant":
+        return ()
+    return op[1:2] if op[0] in ("powi", "previous") else op[1:]
+
+
+def _written(op: tuple[Any, ...], text: dict[int, str]) -> str:
+    """An operation as the text of a formula."""
+    what = op[0]
+    if what == "constant":
+        if not np.isfinite(op[1]):
+            raise LawError(f"a formula cannot have the number {op[1]}")
+        return repr(op[1]) if op[1] >= 0 else f"({op[1]!r})"
+    a = [text[argument] for argument in _arguments(op)]
+    if what in _INFIX:
+        return f"({a[0]} {_INFIX[what]} {a[1]})"
+    if what in _CALLS:
+        return f"{what}({a[0]})"
+    if what == "neg":
+        return f"(-{a[0]})"
+    if what == "arctan2":
+        return f"atan2({a[0]}, {a[1]})"
+    if what == "equal":
+        return f"(({a[0]} <= {a[1]}) * ({a[1]} <= {a[0]}))"
+    if what == "select":
+        return f"if({', '.join(a)})"
+    if what == "previous":
+        return f"previous({a[0]}, {op[2]})"
+    if abs(op[2]) > 64:
+        raise LawError(f"a formula cannot have the power {op[2]}")
+    return f"({a[0]})^{op[2]}"
+
+
+def formula(function: Callable[..., Any]) -> Formula:
+    """Records a law of a controller or of friction; a decorator."""
+    return Formula(function)
 
 
 def _check(laws: Any) -> list[Law]:

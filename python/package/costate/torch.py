@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from ._derivatives import MEMORY, pull, vjps
-from ._model import Model, points
+from ._model import Model, joints, points
 from ._setup import Input, Signals, _initial
 from ._trajectory import Trajectory
 from ._rollout import rollouts as _rollouts
@@ -51,6 +51,16 @@ class Motion:
     def velocities(self) -> torch.Tensor:
         """Velocities of the soft vertices, m/s, ``[states, vertices, 3]``."""
         return points(_states(self.v), self.vertices)
+
+    @property
+    def qpos(self) -> torch.Tensor:
+        """Coordinates of the joints, ``[states, coordinates]``."""
+        return joints(_states(self.q), self.vertices)
+
+    @property
+    def qvel(self) -> torch.Tensor:
+        """Velocities of the joints, ``[states, degrees of freedom]``."""
+        return joints(_states(self.v), self.vertices)
 
 
 def _states(x: torch.Tensor | None) -> torch.Tensor:

@@ -29,6 +29,15 @@ impl Network<'_> {
                 let (a, b) = (self.formula(a, period)?, self.formula(b, period)?);
                 Ok(self.graph.select(condition, a, b))
             }
+            Formula::Shared(x) => {
+                let key = (std::sync::Arc::as_ptr(x) as usize, period);
+                if let Some(&node) = self.named.get(&key) {
+                    return Ok(node);
+                }
+                let node = self.formula(x, period)?;
+                self.named.insert(key, node);
+                Ok(node)
+            }
             Formula::Previous(x, ticks) => {
                 let x = self.formula(x, period)?;
                 let tick = self.source(Source::Tick(period));

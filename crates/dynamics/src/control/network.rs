@@ -42,6 +42,8 @@ pub(super) struct Network<'a> {
     pub parameters: Vec<usize>,
     /// What is remembered after the step.
     pub memory: Vec<Node>,
+    /// Formulas that have a name, by their place in memory and the steps between their ticks.
+    pub named: HashMap<(usize, usize), Node>,
     /// Where the inputs of each channel start.
     channels: HashMap<String, usize>,
     /// Output of each controller so far.
@@ -79,6 +81,7 @@ impl<'a> Network<'a> {
             found: HashMap::new(),
             parameters: Vec::new(),
             memory: Vec::new(),
+            named: HashMap::new(),
             channels,
             controllers: Vec::new(),
             rotors: Vec::new(),
@@ -151,6 +154,12 @@ impl<'a> Network<'a> {
         Ok(self.source(Source::Velocity(dof)))
     }
 
+    /// Gravity and inertial forces on a joint.
+    pub fn external(&mut self, joint: usize) -> Result<Node, DynamicsError> {
+        let (_, dof) = self.scalar_joint(joint)?;
+        Ok(self.source(Source::External(dof)))
+    }
+
     pub fn channel(&mut self, name: &str) -> Result<Node, DynamicsError> {
         match self.channels.get(name) {
             Some(&at) => Ok(self.source(Source::Channel(at))),
@@ -177,6 +186,8 @@ impl<'a> Network<'a> {
             Symbol::RotorVelocity(i) => {
                 self.rotors.get(i).map(|r| r[1]).ok_or_else(|| missing("a drive"))
             }
+            Symbol::MotorForce(joint) => self.motor_torque(joint),
+            Symbol::ExternalForce(joint) => self.external(joint),
             Symbol::Time => Ok(self.source(Source::Time)),
             Symbol::SampleTime => {
                 let h = self.h();

@@ -86,3 +86,51 @@ fn play() {
         60,
     );
 }
+
+#[test]
+fn friction_by_formulas() {
+    prove(
+        &format!(
+            "{ARM}[controller.c]\nactuator = \"elbow\"\nlaw = \"0.3 * input.b\"\n\
+             [friction.one]\njoint = \"shoulder\"\nlaw = \"formula\"\n\
+             gains = {{ dry = 0.02, extra = 0.03, scale = 0.2, load = 0.1, k = 0.02, sink = 0.3 }}\n\
+             signals = {{ slow = \"exp(-(velocity / scale)^2)\" }}\n\
+             dry = \"dry + extra * slow + load * abs(motor - external) * slow\"\n\
+             viscous = \"k * (1 + sink * tanh(position))\"\n\
+             [friction.two]\njoint = \"elbow\"\nlaw = \"formula\"\ngains = {{ k = 0.12 }}\n\
+             dry = \"0.01 + k * abs(motor)\"\n"
+        ),
+        40,
+    );
+}
+
+#[test]
+fn friction_by_formulas_is_that_of_the_laws() {
+    let laws = "[friction.one]\njoint = \"shoulder\"\ndry = 0.02\nviscous = 0.01\n\
+                stribeck = { extra = 0.03, velocity = 0.2 }\n\
+                [friction.two]\njoint = \"elbow\"\ndry = 0.01\n\
+                load = { coefficient = 0.12, torque = \"gear\" }\n";
+    let formulas = "[friction.one]\njoint = \"shoulder\"\nlaw = \"formula\"\n\
+                    dry = \"0.02 + 0.03 * exp(-(velocity / 0.2)^2)\"\nviscous = 0.01\n\
+                    [friction.two]\njoint = \"elbow\"\nlaw = \"formula\"\n\
+                    dry = \"0.01 + 0.12 * abs(motor - external)\"\n";
+    let motions = [laws, formulas].map(|friction| {
+        let s = system(&format!("{ARM}{friction}"));
+        let given = [("actuator.shoulder", sampled(200, 1e-3, |t| 0.3 * (9.0 * t).sin()))];
+        crate::simulate(&s, &inputs(&s, &given), 150)
+    });
+    let [a, b] = motions;
+    assert_eq!(a.states.last(), b.states.last());
+}
+
+#[test]
+fn what_has_a_name_is_computed_once() {
+    // Each signal doubles the last: written out, the law would have 2^60 terms.
+    let mut text = format!("{ARM}[controller.c]\nactuator = \"elbow\"\nlaw = \"1e-20 * s59\"\n");
+    text += "[controller.c.signals]\ns0 = \"joint.elbow.position\"\n";
+    for i in 1..60 {
+        text += &format!("s{i} = \"s{0} + s{0}\"\n", i - 1);
+    }
+    let s = system(&text);
+    assert!(crate::simulate(&s, &inputs(&s, &[]), 3).states.len() == 4);
+}

@@ -1,5 +1,7 @@
 //! Inputs, controllers, drives and friction of a robot's scene.
 
+use std::sync::Arc;
+
 use super::{check_name, locate};
 use crate::error::{ErrorKind, Result};
 use crate::toml_reader::{Node, Section};
@@ -95,7 +97,7 @@ impl<'a, 'm> Reader<'a, 'm> {
         }
         for (name, node) in self.section.entries("signals")? {
             check_name(&name, &node)?;
-            let formula = self.formula(&node)?;
+            let formula = Formula::Shared(Arc::new(self.formula(&node)?));
             self.signals.push((name, formula));
         }
         Ok(())
@@ -376,7 +378,11 @@ impl<'a, 'm> Reader<'a, 'm> {
     fn friction(mut self) -> Result<JointFriction> {
         let section = self.section;
         let joint = self.joint()?;
-        let law = section.or("law", "dry", |n| n.choice(&[("dry", "dry"), ("lugre", "lugre")]))?;
+        let kinds = [("dry", "dry"), ("lugre", "lugre"), ("formula", "formula")];
+        let law = section.or("law", "dry", |n| n.choice(&kinds))?;
+        if law == "formula" {
+            return self.friction_formula(joint);
+        }
         let stribeck = match section.section("stribeck")? {
             None => None,
             Some(table) => {
@@ -403,6 +409,28 @@ impl<'a, 'm> Reader<'a, 'm> {
             FrictionLaw::Dry { dry, viscous, stribeck, load }
         };
         section.finish()?;
+        Ok(JointFriction { name: self.name.into(), joint, law })
+    }
+
+    /// A law of the user's own.
+    fn friction_formula(mut self, joint: usize) -> Result<JointFriction> {
+        for (name, symbol) in [
+            ("position", Symbol::Position(joint)),
+            ("velocity", Symbol::Velocity(joint)),
+            ("motor", Symbol::MotorForce(joint)),
+            ("external", Symbol::ExternalForce(joint)),
+        ] {
+            self.signals.push((name.into(), Formula::Symbol(symbol)));
+        }
+        self.names()?;
+        let section = self.section;
+        let dry = section.opt("dry", |node| self.formula(node))?;
+        let viscous = section.opt("viscous", |node| self.formula(node))?;
+        if dry.is_none() && viscous.is_none() {
+            return Err(section.missing("dry").advice("a formula for dry or viscous friction"));
+        }
+        section.finish()?;
+        let law = FrictionLaw::Formula { dry, viscous };
         Ok(JointFriction { name: self.name.into(), joint, law })
     }
 

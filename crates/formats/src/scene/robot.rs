@@ -4,6 +4,7 @@ use super::control;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mjcf::read_mjcf;
 use crate::toml_reader::{Node, Section};
+use crate::urdf::read_urdf;
 use costate_model::Model;
 
 /// Reads the robot that `robot` names, its options and values, and the control.
@@ -16,7 +17,9 @@ pub(super) fn read(root: &Section<'_>, robot: &Node<'_>) -> Result<Model> {
                 .found(format!("[{other}] beside `robot`")));
         }
     }
-    let mut model = read_mjcf(robot.file_path()?)?;
+    let path = robot.file_path()?;
+    let urdf = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf"));
+    let mut model = if urdf { read_urdf(path)? } else { read_mjcf(path)? };
     if let Some(mut a) = model.articulation.take() {
         a.add_initial_state(&mut model.leaves, None).map_err(|e| {
             Error::new(ErrorKind::Conflict).in_file(root.file().path()).found(e.to_string())

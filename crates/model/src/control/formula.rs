@@ -5,6 +5,7 @@
 //! [`FUNCTIONS`].
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What a name in a formula stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +25,10 @@ pub enum Symbol {
     RotorPosition(usize),
     /// Its velocity.
     RotorVelocity(usize),
+    /// Force or torque of all motors on a slide or hinge, with what drives brake. Laws of friction read it.
+    MotorForce(usize),
+    /// Gravity and inertial forces of motion on a slide or hinge.
+    ExternalForce(usize),
     /// Time, s.
     Time,
     /// Time between two ticks of the controller that reads it, s.
@@ -95,6 +100,8 @@ pub enum Formula {
     If(Box<Self>, Box<Self>, Box<Self>),
     /// `previous(x, n)`: x as it was n ticks ago; as it was at the first tick before there were so many.
     Previous(Box<Self>, usize),
+    /// A formula with a name, which is computed once however often it is read.
+    Shared(Arc<Self>),
 }
 
 /// The functions that formulas know, with the number of their arguments.
@@ -161,6 +168,7 @@ impl Formula {
         visit(self);
         match self {
             Self::Number(_) | Self::Symbol(_) => {}
+            Self::Shared(x) => x.visit(visit),
             Self::Unary(_, x) | Self::Power(x, _) | Self::Previous(x, _) => x.visit(visit),
             Self::Binary(_, a, b) => {
                 a.visit(visit);

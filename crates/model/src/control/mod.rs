@@ -135,6 +135,14 @@ pub enum FrictionLaw {
         /// Its growth towards zero velocity.
         stribeck: Option<Stribeck>,
     },
+    /// A law of the user's own, as formulas of what is known at the start of the step.
+    Formula {
+        /// Dry friction, in the robot's constraint solver as that of [`Dry`](Self::Dry); below zero it is
+        /// zero.
+        dry: Option<Formula>,
+        /// Viscous friction per velocity, implicit.
+        viscous: Option<Formula>,
+    },
 }
 
 /// Growth of dry friction towards zero velocity: `extra` · exp(−(v/velocity)²).

@@ -5,7 +5,7 @@
 use costate_model::control::Load;
 use costate_model::rigid::{ActuatorLaw, Transmission};
 
-use crate::control::network::{Network, Source};
+use crate::control::network::Network;
 use crate::error::DynamicsError;
 use crate::expression::{Node, Unary};
 
@@ -13,8 +13,7 @@ impl Network<'_> {
     pub(super) fn load(&mut self, joint: usize, load: Load) -> Result<Node, DynamicsError> {
         let mut torque = self.motor_torque(joint)?;
         if load.external {
-            let (_, dof) = self.scalar_joint(joint)?;
-            let external = self.source(Source::External(dof));
+            let external = self.external(joint)?;
             torque = self.graph.sub(torque, external);
         }
         let size = self.graph.unary(Unary::Abs, torque);
@@ -27,7 +26,7 @@ impl Network<'_> {
     }
 
     /// Torque of all motors on a joint, with what drives brake.
-    fn motor_torque(&mut self, joint: usize) -> Result<Node, DynamicsError> {
+    pub fn motor_torque(&mut self, joint: usize) -> Result<Node, DynamicsError> {
         let a = self.articulation()?;
         let mut sum = self.graph.constant(0.0);
         for (i, actuator) in a.actuators.iter().enumerate() {

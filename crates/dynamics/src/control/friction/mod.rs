@@ -27,6 +27,19 @@ impl Network<'_> {
                 Ok(())
             }
             FrictionLaw::LuGre { .. } => self.lugre(friction),
+            FrictionLaw::Formula { dry, viscous } => {
+                if let Some(formula) = dry {
+                    let bound = self.formula(formula, 1)?;
+                    let zero = self.graph.constant(0.0);
+                    let bound = self.max(bound, zero);
+                    self.brake(joint, bound)?;
+                }
+                if let Some(formula) = viscous {
+                    let damping = self.formula(formula, 1)?;
+                    self.damp(joint, damping)?;
+                }
+                Ok(())
+            }
         }
     }
 }
