@@ -34,6 +34,23 @@ pub struct Tangents<'a> {
     pub c: &'a [f64],
 }
 
+impl Tangents<'_> {
+    /// Column `k` alone, of a force with `constants` constants; what is zero stays empty.
+    pub(crate) fn column(&self, k: usize, at: At, constants: usize) -> Self {
+        fn part(values: &[f64], k: usize, len: usize) -> &[f64] {
+            if values.is_empty() { values } else { &values[k * len..(k + 1) * len] }
+        }
+        let n = at.x.len();
+        Self {
+            columns: 1,
+            x: part(self.x, k, n),
+            v: part(self.v, k, n),
+            u: part(self.u, k, at.u.len()),
+            c: part(self.c, k, constants),
+        }
+    }
+}
+
 /// Where adjoints accumulate; all are added to.
 #[derive(Debug)]
 pub struct Adjoints<'a> {

@@ -67,11 +67,6 @@ pub(super) fn moving(c: &[f64], c_dot: &[f64]) -> (Pose<Dual<f64>>, ContactParam
     (constants::pose(&pose), constants::parameters(&parameters))
 }
 
-/// Column `k` of tangents of a quantity with `len` entries; none given means zero.
-fn column(tangents: &[f64], k: usize, len: usize) -> &[f64] {
-    if tangents.is_empty() { tangents } else { &tangents[k * len..(k + 1) * len] }
-}
-
 /// A vector with its tangent (none given means zero).
 pub(super) fn moving3(values: &[f64], tangents: &[f64], vertex: usize) -> Vec3<Dual<f64>> {
     let tangent = if tangents.is_empty() { Vec3::zero() } else { vec3(tangents, vertex) };
@@ -205,21 +200,21 @@ impl<F: Surface, L: ContactLaw> Force for Contact<F, L> {
         f_dot: &mut [f64],
         scratch: &mut Scratch,
     ) {
-        let (n, nc) = (at.x.len(), self.constants_len());
+        let n = at.x.len();
         let columns: Vec<_> = (0..tangents.columns)
             .map(|k| {
-                let c_dot = column(tangents.c, k, nc);
-                (column(tangents.x, k, n), column(tangents.v, k, n), c_dot, moving(c, c_dot))
+                let along = tangents.column(k, at, self.constants_len());
+                (along, moving(c, along.c))
             })
             .collect();
         self.for_touching(c, at.x, near_of(scratch), |t| {
             let i = t.vertex;
-            for (k, (x_dot, v_dot, c_dot, (pose, parameters))) in columns.iter().enumerate() {
+            for (k, (along, (pose, parameters))) in columns.iter().enumerate() {
                 let (distance, normal) =
-                    shapes::distance::<F, Dual<f64>>(moving3(at.x, x_dot, i), pose);
-                let r_dot = if c_dot.is_empty() { 0.0 } else { c_dot[RADII + i] };
+                    shapes::distance::<F, Dual<f64>>(moving3(at.x, along.x, i), pose);
+                let r_dot = if along.c.is_empty() { 0.0 } else { along.c[RADII + i] };
                 let depth = Dual::new(c[RADII + i], r_dot) - distance;
-                let v = moving3(at.v, v_dot, i);
+                let v = moving3(at.v, along.v, i);
                 let push = laws::force::<L, _>(depth, normal, v, parameters, self.friction);
                 add3(&mut f_dot[k * n..(k + 1) * n], i, tangent3(push));
             }

@@ -73,6 +73,19 @@ struct Buffers {
     drive: Vec<f64>,
 }
 
+/// What the adjoint of a chunk of elements writes to.
+struct Part<'a, const C: usize> {
+    chunk: &'a Chunk,
+    /// Sums at its vertices of the adjoints of positions.
+    x: &'a mut [f64],
+    /// The same of velocities; empty without damping.
+    v: &'a mut [f64],
+    /// Adjoints of each constant of its elements.
+    c: [&'a mut [f64]; C],
+    /// Of the driven constant by itself; empty where none is.
+    drive: &'a mut [f64],
+}
+
 impl Buffers {
     fn of(scratch: &mut Scratch) -> &mut Self {
         if !scratch.is::<Self>() {
@@ -147,6 +160,39 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
     fn inputs<'a>(&'a self, c: &'a [f64], at: At<'a>, scope: Scope) -> Inputs<'a, V> {
         let drive = self.drive.map(|drive| (drive.constant, at.u[drive.input]));
         Inputs { mesh: &self.mesh, c, drive, x: at.x, v: at.v, scope }
+    }
+
+    /// The tangent of the driven constant, for that of the inputs.
+    fn drive_tangent(&self, u_dot: &[f64]) -> f64 {
+        self.drive.and_then(|drive| u_dot.get(drive.input)).copied().unwrap_or(0.0)
+    }
+
+    /// Gives every chunk of elements its part of the sums at vertices, of the adjoints of the
+    /// constants and of the driven one.
+    fn pull_parts<'a>(
+        &'a self,
+        buffers: &'a mut Buffers,
+        c: &'a mut [f64],
+        damped: bool,
+    ) -> impl Iterator<Item = Part<'a, C>> {
+        let (n, len) = (self.len(), self.mesh.sums_len());
+        buffers.x.resize(len, 0.0);
+        buffers.v.resize(if damped { len } else { 0 }, 0.0);
+        buffers.drive.resize(if self.drive.is_some() { n } else { 0 }, 0.0);
+        let (mut x, mut v, mut drive) = (&mut *buffers.x, &mut *buffers.v, &mut *buffers.drive);
+        let mut rows: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
+        for (slot, row) in rows.iter_mut().zip(c.chunks_mut(n.max(1))) {
+            *slot = row;
+        }
+        self.mesh.chunks().iter().map(move |chunk| {
+            let (count, size) = (chunk.elements.len(), 3 * chunk.vertices());
+            let mut c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
+            for (part, rest) in c.iter_mut().zip(&mut rows) {
+                *part = take(rest, count);
+            }
+            let (x, v, drive) = (take(&mut x, size), take(&mut v, size), take(&mut drive, count));
+            Part { chunk, x, v, c, drive }
+        })
     }
 
     /// Pairs every chunk of elements with its part of their sums.
@@ -264,25 +310,17 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         scratch: &mut Scratch,
     ) {
         let buffers = Buffers::of(scratch);
-        let (len, nc, nu) = (at.x.len(), self.constants_len(), at.u.len());
-        let column = |values: &'_ [f64], size: usize, k: usize| {
-            if values.is_empty() { 0..0 } else { k * size..(k + 1) * size }
-        };
-        let c_dot = |k: usize| &tangents.c[column(tangents.c, nc, k)];
-        let drive_dot = |k: usize| match self.drive {
-            Some(drive) if !tangents.u.is_empty() => tangents.u[k * nu + drive.input],
-            _ => 0.0,
-        };
-        let moving = |list: &[usize]| (0..tangents.columns).any(|k| self.any(list, c_dot(k)));
+        let len = at.x.len();
+        let column = |k: usize| tangents.column(k, at, self.constants_len());
+        let moving = |list: &[usize]| (0..tangents.columns).any(|k| self.any(list, column(k).c));
         let mut scope = self.scope(c);
         scope.damping |= moving(L::dampers());
         scope.air |= moving(L::AIR);
         let inputs = self.inputs(c, at, scope);
         buffers.x.resize(self.mesh.sums_len(), 0.0);
         for k in 0..tangents.columns {
-            let x_dot = &tangents.x[column(tangents.x, len, k)];
-            let v_dot = &tangents.v[column(tangents.v, len, k)];
-            let (c_dot, drive_dot) = (c_dot(k), drive_dot(k));
+            let Tangents { x: x_dot, v: v_dot, c: c_dot, u: u_dot, .. } = column(k);
+            let drive_dot = self.drive_tangent(u_dot);
             self.each(self.parts(&mut buffers.x), |(chunk, sums)| {
                 let elements = chunk.elements.clone();
                 with_buffers(Mesh::<V>::buffer_len(&elements), |[out]| {
@@ -318,25 +356,8 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         let air = self.wanted.air || self.any(L::AIR, c);
         let scope = Scope { damping, idle: damping && !damped, air, ..self.wanted };
         let inputs = self.inputs(c, at, scope);
-        let (n, len) = (self.len(), self.mesh.sums_len());
-        buffers.x.resize(len, 0.0);
-        buffers.v.resize(if damped { len } else { 0 }, 0.0);
-        buffers.drive.resize(if self.drive.is_some() { n } else { 0 }, 0.0);
-        let mut rest = (&mut *buffers.x, &mut *buffers.v, &mut *buffers.drive);
-        let mut rest_c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
-        for (slot, row) in rest_c.iter_mut().zip(adjoints.c.chunks_mut(n.max(1))) {
-            *slot = row;
-        }
-        let parts = self.mesh.chunks().iter().map(|chunk| {
-            let (count, size) = (chunk.elements.len(), 3 * chunk.vertices());
-            let mut c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
-            for (part, rest) in c.iter_mut().zip(&mut rest_c) {
-                *part = take(rest, count);
-            }
-            let sums = (take(&mut rest.0, size), take(&mut rest.1, size));
-            (chunk, sums, c, take(&mut rest.2, count))
-        });
-        self.each(parts, |(chunk, (x_sums, v_sums), c, drive)| {
+        let parts = self.pull_parts(buffers, adjoints.c, damped);
+        self.each(parts, |Part { chunk, x: x_sums, v: v_sums, c, drive }| {
             let elements = chunk.elements.clone();
             with_buffers(Mesh::<V>::buffer_len(&elements), |[x, v]| {
                 let out = Outputs { x: &mut *x, v: &mut *v, c, drive };

@@ -10,7 +10,7 @@ use super::mesh::{Mesh, WIDTH};
 use super::recorded_graph::{
     ACTIVATION, C, C_DOT, CONSTANTS, Element, LAMBDA, MATERIAL, N, P, Task, V, V_DOT, X, X_DOT,
 };
-use super::{Block, Buffers, take};
+use super::{Block, Buffers, Part};
 use crate::expression::{BLOCK, Program};
 use crate::force::{Adjoints, At, Force, Scratch, Tangents};
 use crate::soft::materials::{Material, RecordedLaw};
@@ -250,21 +250,13 @@ impl Force for RecordedTetrahedra {
         f_dot: &mut [f64],
         scratch: &mut Scratch,
     ) {
-        let (len, nc, nu) = (at.x.len(), self.constants_len(), at.u.len());
-        let column = |values: &'_ [f64], size: usize, k: usize| {
-            if values.is_empty() { 0..0 } else { k * size..(k + 1) * size }
-        };
+        let len = at.x.len();
         let buffers = Buffers::of(scratch);
         for k in 0..tangents.columns {
-            let c_dot = &tangents.c[column(tangents.c, nc, k)];
-            let drive_dot = match self.block.drive {
-                Some(drive) if !tangents.u.is_empty() => tangents.u[k * nu + drive.input],
-                _ => 0.0,
-            };
-            let mut from = self.sources(c, at);
-            from.x_dot = &tangents.x[column(tangents.x, len, k)];
-            from.v_dot = &tangents.v[column(tangents.v, len, k)];
-            from.c_dot = c_dot;
+            let Tangents { x: x_dot, v: v_dot, c: c_dot, u: u_dot, .. } =
+                tangents.column(k, at, self.constants_len());
+            let drive_dot = self.block.drive_tangent(u_dot);
+            let mut from = Sources { x_dot, v_dot, c_dot, ..self.sources(c, at) };
             from.drive[1] = drive_dot;
             let moving = !c_dot.is_empty() && self.block.has_damping(c_dot);
             let task =
@@ -288,25 +280,8 @@ impl Force for RecordedTetrahedra {
         let task = if wanted.rest { Task::PullAll } else { Task::Pull };
         let program = self.element.program(task, damping);
         let from = Sources { lambda, ..self.sources(c, at) };
-        let (n, len) = (self.block.len(), self.block.mesh.sums_len());
-        buffers.x.resize(len, 0.0);
-        buffers.v.resize(if damping { len } else { 0 }, 0.0);
-        buffers.drive.resize(if self.block.drive.is_some() { n } else { 0 }, 0.0);
-        let mut rest = (&mut *buffers.x, &mut *buffers.v, &mut *buffers.drive);
-        let mut rest_c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
-        for (slot, row) in rest_c.iter_mut().zip(adjoints.c.chunks_mut(n.max(1))) {
-            *slot = row;
-        }
-        let parts = self.block.mesh.chunks().iter().map(|chunk| {
-            let (count, size) = (chunk.elements.len(), 3 * chunk.vertices());
-            let mut c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
-            for (part, rest) in c.iter_mut().zip(&mut rest_c) {
-                *part = take(rest, count);
-            }
-            let sums = (take(&mut rest.0, size), take(&mut rest.1, size));
-            (chunk, sums, c, take(&mut rest.2, count))
-        });
-        self.block.each(parts, |(chunk, (x_sums, v_sums), mut c, drive)| {
+        let parts = self.block.pull_parts(buffers, adjoints.c, damping);
+        self.block.each(parts, |Part { chunk, x: x_sums, v: v_sums, mut c, drive }| {
             let elements = chunk.elements.clone();
             super::with_buffers(Mesh::<4>::buffer_len(&elements), |[x, v]| {
                 self.over(program, &from, &elements, |registers, at, count| {
