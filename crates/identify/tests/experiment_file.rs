@@ -126,6 +126,11 @@ fn a_start_may_be_written_in_the_recording() {
     let stiffness = problem.unknowns.iter().position(|u| u.name.contains("stiffness")).unwrap();
     let value = problem.unknowns[stiffness].transform.value(problem.start()[stiffness]);
     assert!((value - 0.1).abs() < 1e-12, "{value}");
+    // What is kept for validation starts where its own first row says.
+    let (id, _) =
+        e.model.leaves.iter().find(|(_, l)| l.path.ends_with("springs.stiffness")).unwrap();
+    let at = problem.system.model().leaves.range(id).start;
+    assert!((problem.recordings[1].theta[at] - 0.5).abs() < 1e-12);
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -198,6 +203,10 @@ fn every_fault_has_its_place() {
         ("recording.drop_1.offset", "recording.drop_3.offset", 31, &["drop_1"]),
         ("recording.drop_1.offset", "signal.x.bias", 31, &["signal.z.bias"]),
         ("huber = 1.5", "huber = 0", 34, &["above 0"]),
+        ("bounds = [1, 1e4]", "scan = 5", 29, &["bounds"]),
+        ("bounds = [1, 1e4]", "bounds = [1, 1e4], scan = 1", 29, &["two values"]),
+        ("start = 30", "start = 30, per_recording = true, scan = [1, 2]", 29, &["share"]),
+        ("memory = \"64 MB\"", "horizons = [0.2, 0.1]", 36, &["ascending"]),
         ("starts = 3", "starts = 0", 35, &["above 0"]),
         ("\"64 MB\"", "\"64 Mb\"", 36, &["64 MB"]),
         ("memory =", "memmory =", 36, &["memory"]),

@@ -42,6 +42,8 @@ pub struct Entry {
     pub spread: Spread,
     /// Which components of a vector leaf, or which elements of a field, are unknown; all if `None`.
     pub components: Option<Vec<usize>>,
+    /// Whether its components are one number, and so one unknown: the three sizes of a cube.
+    pub tied: bool,
     /// From p to the value; `None` takes [`Transform::natural`].
     pub transform: Option<Transform>,
     /// Where the search starts: one number for all or one per unknown; `None` is the model's value.
@@ -59,6 +61,7 @@ impl Entry {
             path: path.into(),
             spread: Spread::Uniform,
             components: None,
+            tied: false,
             transform: None,
             start: None,
             prior: None,
@@ -136,7 +139,11 @@ impl Selection {
         let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
         for (index, entry) in self.entries.iter().enumerate() {
             let id = leaves.find(&entry.path)?;
-            let parts = parts(entry, leaves, id)?;
+            let mut parts = parts(entry, leaves, id)?;
+            if entry.tied {
+                let targets = parts.into_iter().flat_map(|(_, targets)| targets).collect();
+                parts = vec![(entry.path.clone(), targets)];
+            }
             let starts = starts(entry, leaves, id, &parts)?;
             for ((name, targets), start) in parts.into_iter().zip(starts) {
                 for &target in &targets {

@@ -80,6 +80,23 @@ fn spreads_and_components_name_their_unknowns() {
 }
 
 #[test]
+fn components_that_are_tied_are_one_unknown() {
+    let mut gravity = Entry::new("option.gravity");
+    gravity.tied = true;
+    gravity.components = Some(vec![0, 2]);
+    // They differ in the model, and a start says what both are.
+    assert!(select(vec![gravity.clone()]).bind(&model()).is_err());
+    gravity.start = Some(vec![-3.0]);
+    let (_, binding) = select(vec![gravity]).bind(&model()).unwrap();
+    assert_eq!(binding.len(), 1);
+    assert_eq!(
+        (&*binding.unknowns[0].name, binding.unknowns[0].targets.len()),
+        ("option.gravity", 2)
+    );
+    assert_eq!(binding.base.iter().filter(|x| **x == -3.0).count(), 2);
+}
+
+#[test]
 fn bad_selections_are_errors() {
     let model = model();
     let mut both = Entry::new("soft.g.mu");

@@ -78,6 +78,9 @@ pub struct Method {
     pub loss: Loss,
     /// Several starts.
     pub multi_start: Option<MultiStart>,
+    /// Up to which times the recordings are fitted first, one after the other, s; 25, 40 and 65 % of
+    /// each recording where the start is far off, if not given.
+    pub horizons: Option<Vec<f64>>,
     /// How the Jacobian is computed.
     pub derivatives: Derivatives,
     /// Memory for the states of adjoint sweeps, bytes.
@@ -103,6 +106,7 @@ impl Default for Method {
             step_tolerance: lm.step_tolerance,
             loss: Loss::Squares,
             multi_start: None,
+            horizons: None,
             derivatives: Derivatives::default(),
             memory: 1 << 30,
             learning_rate: 0.05,

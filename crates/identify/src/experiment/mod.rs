@@ -164,6 +164,8 @@ pub struct ParameterSpec {
     pub in_validation: bool,
     /// Where each recording's own value starts, where that is written in the recording.
     pub first: Option<FirstRow>,
+    /// Values that are tried before the search; it starts from the best of them and the start.
+    pub scan: Option<Vec<f64>>,
     /// Where it was written.
     pub place: Place,
 }
@@ -172,7 +174,7 @@ impl ParameterSpec {
     /// A leaf that all recordings share.
     pub fn new(entry: Entry) -> Self {
         let place = Place::default();
-        Self { entry, per_recording: false, in_validation: false, first: None, place }
+        Self { entry, per_recording: false, in_validation: false, first: None, scan: None, place }
     }
 }
 

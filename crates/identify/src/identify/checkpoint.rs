@@ -44,6 +44,9 @@ pub(crate) struct Checkpoint {
     /// How many of the growing horizons have been worked off, and where they led.
     pub horizon: usize,
     pub approached: Option<Vec<f64>>,
+    /// The best of the values that were scanned.
+    #[serde(default)]
+    pub scanned: Option<Vec<f64>>,
     /// Whether a better minimum has been looked for.
     #[serde(default)]
     pub escaped: bool,
@@ -71,6 +74,7 @@ impl Checkpoint {
             turning_points: Vec::new(),
             horizon: 0,
             approached: None,
+            scanned: None,
             escaped: false,
             pass: 0,
             noise: Noise::initial(problem),

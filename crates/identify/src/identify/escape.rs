@@ -7,7 +7,7 @@ use super::search::{One, Runner, all_given};
 use crate::error::IdentifyError;
 use crate::experiment::MethodKind;
 use crate::least_squares::{LeastSquares, Status};
-use crate::problem::{FitProblem, Problem};
+use crate::problem::{FitProblem, Part, Problem};
 
 /// Scans at most so many unknowns: each costs twice [`REACH`] simulations of a part.
 const SCANNED: usize = 3;
@@ -100,7 +100,7 @@ pub(super) fn escape(
 
 /// The first part of the recordings, to be fitted roughly.
 fn part(problem: &Problem, fraction: f64) -> Result<Option<Problem>, IdentifyError> {
-    let mut part = problem.until(fraction)?;
+    let mut part = problem.until(Part::Fraction(fraction))?;
     if let Some(part) = &mut part {
         (part.method.max_iterations, part.method.cost_tolerance, part.method.step_tolerance) = PART;
     }

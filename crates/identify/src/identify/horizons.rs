@@ -1,12 +1,12 @@
-//! Starts that are far off: the recordings are fitted in growing parts.
+//! Starts that are far off: scans of single unknowns, and fits of growing parts of the recordings.
 
 use super::checkpoint::Checkpoint;
 use super::search::{One, Runner, all_given};
 use super::visible::start_failed;
 use crate::error::IdentifyError;
 use crate::experiment::MethodKind;
-use crate::least_squares::{LeastSquares, Status};
-use crate::problem::{FitProblem, Problem};
+use crate::least_squares::{Failed, LeastSquares, Status};
+use crate::problem::{FitProblem, Part, Problem};
 
 /// Parts of the recordings that are fitted one after the other from a start that is far off. The
 /// longer a motion, the more local minima its cost has (a phase that slipped, a contact that came
@@ -19,36 +19,86 @@ const FAR_ESTIMATED: f64 = 0.1;
 /// How well a part is fitted before the next one takes over.
 pub(super) const PART: (usize, f64, f64) = (12, 1e-4, 1e-4);
 
-/// Fits growing parts of the recordings from a start that is far off, and keeps in the checkpoint
-/// where that led if it explains all samples better than the start. Returns where an interrupt
-/// came.
+/// The parts that are fitted before the whole.
+fn horizons(problem: &Problem) -> Vec<Part> {
+    match &problem.method.horizons {
+        Some(times) => times.iter().map(|&t| Part::Time(t)).collect(),
+        None => HORIZONS.map(Part::Fraction).to_vec(),
+    }
+}
+
+/// Tries the values that are to be scanned, of one unknown after the other, and keeps the best point.
+fn scan(
+    problem: &Problem,
+    runner: &Runner,
+    checkpoint: &mut Checkpoint,
+) -> Result<(), IdentifyError> {
+    let fit = Runner { problem, ..runner.again() }.fit(&checkpoint.noise);
+    let cost = |p: &[f64]| match fit.residuals(p) {
+        Ok(parts) => Ok(parts.iter().map(|(r, n)| fit.loss().cost(r, *n)).sum()),
+        Err(Failed::Rejected(_)) => Ok(f64::INFINITY),
+        Err(Failed::Interrupted) => Err(IdentifyError::Interrupted),
+    };
+    let mut best = checkpoint.approached.clone().unwrap_or_else(|| problem.start());
+    let mut least = cost(&best)?;
+    for (i, unknown) in problem.unknowns.iter().enumerate() {
+        for &value in &unknown.scan {
+            let mut trial = best.clone();
+            trial[i] = value;
+            let found = cost(&trial)?;
+            if found < least {
+                (least, best) = (found, trial);
+            }
+        }
+    }
+    checkpoint.runs += fit.runs();
+    checkpoint.scanned = Some(best.clone());
+    checkpoint.approached = Some(best);
+    runner.save(checkpoint)
+}
+
+/// Fits growing parts of the recordings: those that the method says, or, from a start that is far off,
+/// usual ones. What is to be scanned is scanned by the cost of the last part that the method says, once
+/// those before it are fitted, or by the whole cost before anything else. Keeps in the checkpoint where that led, if it explains
+/// all samples better than the start or was asked for. Returns where an interrupt came.
 pub(super) fn approach(
     problem: &Problem,
     runner: &Runner,
     checkpoint: &mut Checkpoint,
 ) -> Result<Option<One>, IdentifyError> {
     let plain = problem.method.kind == MethodKind::Lm && problem.method.multi_start.is_none();
-    if !plain || checkpoint.pass > 0 || checkpoint.horizon > HORIZONS.len() {
+    let horizons = horizons(problem);
+    if !plain || checkpoint.pass > 0 || checkpoint.horizon > horizons.len() {
         return Ok(None);
     }
-    let start = problem.start();
+    let asked = problem.method.horizons.is_some();
+    let mut to_scan =
+        checkpoint.scanned.is_none() && problem.unknowns.iter().any(|u| !u.scan.is_empty());
+    if to_scan && (!asked || horizons.is_empty()) {
+        scan(problem, runner, checkpoint)?;
+        to_scan = false;
+    }
+    let start = checkpoint.scanned.clone().unwrap_or_else(|| problem.start());
     let fit = runner.fit(&checkpoint.noise);
     let cost = |p: &[f64]| -> f64 {
         let parts = fit.residuals(p);
         parts.map_or(f64::INFINITY, |parts| parts.iter().map(|(r, n)| fit.loss().cost(r, *n)).sum())
     };
-    if checkpoint.horizon == 0 && checkpoint.running.is_none() {
+    if !asked && checkpoint.horizon == 0 && checkpoint.running.is_none() {
         let mean = 2.0 * cost(&start) / problem.samples().max(1) as f64;
         let far = if all_given(problem) { FAR_GIVEN } else { FAR_ESTIMATED };
         if mean <= far || problem.unknowns.is_empty() {
-            checkpoint.horizon = HORIZONS.len() + 1;
+            checkpoint.horizon = horizons.len() + 1;
             return Ok(None);
         }
     }
-    while checkpoint.horizon < HORIZONS.len() {
-        if let Some(mut part) = problem.until(HORIZONS[checkpoint.horizon])? {
+    while checkpoint.horizon < horizons.len() {
+        if let Some(mut part) = problem.until(horizons[checkpoint.horizon])? {
             (part.method.max_iterations, part.method.cost_tolerance, part.method.step_tolerance) =
                 PART;
+            if to_scan && checkpoint.horizon + 1 == horizons.len() {
+                scan(&part, runner, checkpoint)?;
+            }
             let partial = Runner { problem: &part, ..runner.again() };
             let from = checkpoint.approached.clone().unwrap_or_else(|| start.clone());
             match partial.minimise(checkpoint, None, || from) {
@@ -69,9 +119,9 @@ pub(super) fn approach(
         checkpoint.horizon += 1;
         runner.save(checkpoint)?;
     }
-    if checkpoint.horizon == HORIZONS.len() {
-        if checkpoint.approached.as_ref().is_some_and(|p| cost(p) >= cost(&start)) {
-            checkpoint.approached = None;
+    if checkpoint.horizon == horizons.len() {
+        if !asked && checkpoint.approached.as_ref().is_some_and(|p| cost(p) >= cost(&start)) {
+            checkpoint.approached = checkpoint.scanned.clone();
         }
         checkpoint.horizon += 1;
     }

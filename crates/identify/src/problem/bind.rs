@@ -73,13 +73,19 @@ impl Problem {
             local: vec![Vec::new(); experiment.recordings.len()],
             links: vec![Vec::new(); experiment.recordings.len()],
             taken: vec![BTreeSet::new(); experiment.recordings.len()],
+            first_rows: vec![Vec::new(); experiment.recordings.len()],
         };
         for (i, one) in wanted.iter().enumerate() {
             binder.bind(one, &wanted[..], i, &model, &recordings, &leaves)?;
         }
-        let Binder { shared, mut local, mut links, .. } = binder;
+        let Binder { shared, mut local, mut links, first_rows, .. } = binder;
         for (r, recording) in recordings.iter_mut().enumerate().filter(|(_, r)| r.validation) {
             recording.own = take_own(recording, &mut local[r], &mut links[r]);
+            for &(observed, target, value) in &first_rows[r] {
+                let base =
+                    if observed { &mut recording.observer_base } else { &mut recording.theta };
+                base[target] = value;
+            }
         }
         let mut structure = Structure {
             shared: shared.len(),
@@ -157,17 +163,21 @@ impl Problem {
         self.fitted.iter().map(|&r| self.recordings[r].measured.len()).sum()
     }
 
-    /// The same problem with the samples of the first part of every fitted recording only, up to
-    /// `fraction` of its last time; `None` where that leaves too few to say anything.
+    /// The same problem with the samples of the first part of every fitted recording only; `None`
+    /// where that leaves too few to say anything.
     ///
     /// # Errors
     /// None that the whole problem does not have.
-    pub fn until(&self, fraction: f64) -> Result<Option<Self>, IdentifyError> {
+    pub fn until(&self, part: Part) -> Result<Option<Self>, IdentifyError> {
         let mut recordings = Vec::new();
         for &r in &self.fitted {
             let recording = &self.recordings[r];
             let last = recording.times.iter().copied().fold(0.0, f64::max);
-            match recording.until(&self.system, fraction * last)? {
+            let end = match part {
+                Part::Fraction(fraction) => fraction * last,
+                Part::Time(time) => time,
+            };
+            match recording.until(&self.system, end)? {
                 Some(part) => recordings.push(part),
                 None => return Ok(None),
             }
@@ -216,6 +226,15 @@ impl Problem {
         }
         self.system.model().with_theta(&theta)
     }
+}
+
+/// The first part of a recording.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Part {
+    /// Up to this share of its last sample's time.
+    Fraction(f64),
+    /// Up to this time by its clock, s.
+    Time(f64),
 }
 
 /// Takes the unknowns of a recording kept for validation away from those of the fit, and leaves

@@ -20,6 +20,9 @@ pub(super) struct Binder<'a> {
     /// first), and the link.
     pub links: Vec<Vec<(bool, Link)>>,
     pub taken: Vec<BTreeSet<(bool, usize)>>,
+    /// Per recording kept for validation: what its first row says of what each fitted recording has of
+    /// its own, as (whether observed, position, value).
+    pub first_rows: Vec<Vec<(bool, usize, f64)>>,
 }
 
 impl Binder<'_> {
@@ -39,7 +42,13 @@ impl Binder<'_> {
         for r in 0..count {
             let own = match one.scope {
                 Scope::Shared => false,
-                Scope::Each if recordings[r].validation && !one.spec.in_validation => continue,
+                // Where such a motion starts is what its first row says.
+                Scope::Each if recordings[r].validation && !one.spec.in_validation => {
+                    if one.spec.first.is_none() {
+                        continue;
+                    }
+                    true
+                }
                 Scope::Each => true,
                 Scope::One(only) if only != r => continue,
                 Scope::One(_) => true,
@@ -93,7 +102,9 @@ impl Binder<'_> {
                 };
                 let name = format!("{prefix}{}", &found.name[one.entry.path.len()..]);
                 let targets = found.targets;
+                let scan = one.spec.scan.iter().flatten().map(|&v| found.transform.inverse(v));
                 let unknown = Unknown {
+                    scan: scan.filter(|p| (found.lower..=found.upper).contains(p)).collect(),
                     name: name.clone(),
                     group: prefix,
                     recording: own.then_some(r),
@@ -103,6 +114,14 @@ impl Binder<'_> {
                     prior: found.prior,
                     unit: found.unit,
                 };
+                if matches!(one.scope, Scope::Each)
+                    && recordings[r].validation
+                    && !one.spec.in_validation
+                {
+                    let value = unknown.transform.value(unknown.start);
+                    self.first_rows[r].extend(targets.iter().map(|&t| (one.observed, t, value)));
+                    continue;
+                }
                 for &t in &targets {
                     if !self.taken[r].insert((one.observed, t)) {
                         let message = format!("`{name}` is selected twice");

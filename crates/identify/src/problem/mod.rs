@@ -9,7 +9,7 @@ mod recording;
 mod unknown;
 mod wanted;
 
-pub use bind::Problem;
+pub use bind::{Part, Problem};
 pub use fit::{CostGradient, FitProblem};
 pub use recording::{BoundRecording, Own};
 pub use unknown::{Link, Unknown};

@@ -19,6 +19,8 @@ pub struct Unknown {
     pub bounds: (f64, f64),
     /// What is known beforehand.
     pub prior: Option<Prior>,
+    /// Values of p that are tried before the search.
+    pub scan: Vec<f64>,
     /// SI unit of the value.
     pub unit: &'static str,
 }

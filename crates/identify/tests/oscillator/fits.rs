@@ -22,6 +22,23 @@ fn clean_data_give_the_truth_from_far_starts() {
 }
 
 #[test]
+fn a_scan_over_the_last_horizon_and_fits_of_parts_lead_to_the_truth() {
+    let mut experiment = three();
+    experiment.parameters = vec![spec(K, 4000.0), spec(D, 0.01)];
+    experiment.method.horizons = Some(vec![]);
+    experiment.method.max_iterations = 1;
+    let lost = run(&experiment);
+    assert!(estimate(&lost, K) > 3.0 * STIFFNESS);
+    experiment.parameters[0].scan = Some((0..12).map(|i| 5.0 * 1.7f64.powi(i)).collect());
+    let near = run(&experiment);
+    assert!((estimate(&near, K) / STIFFNESS - 1.0).abs() < 0.2, "{:?}", near.parameters);
+    experiment.method.horizons = Some(vec![0.3, 0.6]);
+    experiment.method.max_iterations = 3;
+    let found = run(&experiment);
+    assert!((estimate(&found, K) / STIFFNESS - 1.0).abs() < 1e-6, "{:?}", found.parameters);
+}
+
+#[test]
 fn any_subset_may_be_fitted_and_the_rest_stays_to_the_bit() {
     let mut experiment = three();
     add_noise(&mut experiment, 1e-3, 1);

@@ -29,6 +29,7 @@ pub(super) fn read(s: &Section<'_>) -> Result<Method> {
         step_tolerance: s.or("step_tolerance", base.step_tolerance, Node::non_negative)?,
         loss: s.or("loss", base.loss, loss)?,
         multi_start: s.opt("multi_start", multi_start)?,
+        horizons: s.opt("horizons", horizons)?,
         derivatives: s.or("derivatives", base.derivatives, |n| {
             n.choice(&[
                 ("auto", Derivatives::Auto),
@@ -79,6 +80,16 @@ fn loss(node: &Node<'_>) -> Result<Loss> {
         (Some(scale), _) => Ok(Loss::Huber(scale)),
         (None, Some(scale)) => Ok(Loss::Cauchy(scale)),
         (None, None) => Err(t.missing("huber")),
+    }
+}
+
+/// Ascending times, s.
+fn horizons(node: &Node<'_>) -> Result<Vec<f64>> {
+    let times = node.numbers()?;
+    if times.iter().all(|t| *t > 0.0) && times.windows(2).all(|w| w[0] < w[1]) {
+        Ok(times)
+    } else {
+        Err(node.out_of_bounds("ascending times above 0"))
     }
 }
 

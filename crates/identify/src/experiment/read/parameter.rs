@@ -29,6 +29,7 @@ pub(super) fn read(path: &str, node: &Node<'_>) -> Result<ParameterSpec> {
         if a < b { Ok((a, b)) } else { Err(n.out_of_bounds("two numbers, the smaller first")) }
     })?;
     entry.components = s.opt("components", component_list)?;
+    entry.tied = s.or("tied", false, Node::boolean)?;
     #[derive(Clone, Copy)]
     enum Over {
         Uniform,
@@ -71,8 +72,32 @@ pub(super) fn read(path: &str, node: &Node<'_>) -> Result<ParameterSpec> {
     let (per_recording, in_validation) = s.or("per_recording", (false, false), |n| {
         if n.is_string() { n.choice(&[("all", (true, true))]) } else { Ok((n.boolean()?, false)) }
     })?;
+    let scan = s.opt("scan", |n| scan(n, bounds, per_recording))?;
     s.finish()?;
-    Ok(ParameterSpec { entry, per_recording, in_validation, first, place: place(node) })
+    Ok(ParameterSpec { entry, per_recording, in_validation, first, scan, place: place(node) })
+}
+
+/// A number of values between the bounds, or the values.
+fn scan(node: &Node<'_>, bounds: Option<(f64, f64)>, per_recording: bool) -> Result<Vec<f64>> {
+    if per_recording {
+        return Err(node
+            .error(ErrorKind::Conflict)
+            .expected("a parameter that all recordings share")
+            .found("per_recording"));
+    }
+    if node.is_array() {
+        return node.numbers();
+    }
+    let Some((lower, upper)) = bounds else {
+        let found = node.error(ErrorKind::Missing).expected("the key \"bounds\" beside a scan");
+        return Err(found.found("none"));
+    };
+    let count = node.count()?;
+    if count < 2 {
+        return Err(node.out_of_bounds("at least two values"));
+    }
+    let step = (upper - lower) / (count - 1) as f64;
+    Ok((0..count).map(|k| (lower + step * k as f64).min(upper)).collect())
 }
 
 /// `{ column = "q" }` or `{ columns = ["x", "y"] }`, with `unit`.
