@@ -9,6 +9,7 @@ mod check;
 // The scenes of warp.sim's recordings are built by the code that the tests use.
 #[path = "../../crates/dynamics/tests/common/mod.rs"]
 mod common;
+mod cube_toss;
 mod derivatives;
 mod emps;
 mod memory;
@@ -43,6 +44,7 @@ const GROUPS: &[Entry] = &[
     ("soft-cube", soft_cube::run),
     ("pendulums", pendulums::run),
     ("emps", emps::run),
+    ("cube-toss", cube_toss::run),
 ];
 
 /// The repository's root.
