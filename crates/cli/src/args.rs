@@ -41,6 +41,9 @@ pub enum Command {
 /// Changes to the scene's numbers.
 #[derive(Args, Debug, Default)]
 pub struct SetArgs {
+    /// Start from this keyframe of the robot's file, by its name or number.
+    #[arg(long, value_name = "NAME")]
+    pub keyframe: Option<String>,
     /// Set a leaf before running: PATH=VALUE or PATH=V1,V2,…; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,

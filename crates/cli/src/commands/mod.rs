@@ -17,9 +17,12 @@ use costate::identify::{Identification, RESULT_FILE};
 use crate::args::SetArgs;
 use crate::failure::Failure;
 
-/// Reads a scene and applies `--set`.
+/// Reads a scene and applies `--keyframe` and `--set`.
 pub fn scene(path: &Path, set: &SetArgs) -> Result<ModelFile, Failure> {
     let mut scene = ModelFile::read(path, &set.allow.allow)?;
+    if let Some(keyframe) = &set.keyframe {
+        scene.model = scene.model.started_at(keyframe)?;
+    }
     for change in &set.set {
         let wrong = |what: &str| {
             Failure::refused("bad_argument", format!("--set {change}: {what}; give PATH=VALUE"))

@@ -8,7 +8,7 @@ use costate::dynamics::contact::ContactMonitor;
 use costate::dynamics::rollout::Run;
 use costate::dynamics::soft::{Registry, bulk_modulus_warnings};
 use costate::formats::table::Table;
-use costate::model::{InputChannel, InputSignal, Inputs, Interpolation, State};
+use costate::model::{InputChannel, InputSignal, Inputs, Interpolation, Model, State};
 use serde_json::json;
 
 use crate::args::SimulateArgs;
@@ -79,8 +79,12 @@ pub fn run(
         return Err(Failure::refused("too_large", message));
     }
     let inputs = match &args.inputs {
-        None => Inputs::default(),
+        None => Inputs { signals: vec![None; system.channels().len()] },
         Some(path) => read_inputs(path, system.channels(), args.hold)?,
+    };
+    let inputs = match &args.set.keyframe {
+        Some(keyframe) => with_controls_of(inputs, keyframe, &scene.model, system.channels()),
+        None => inputs,
     };
     let constants = system.derive(&system.theta())?;
     let initial = args.initial.as_ref().map(|p| motion::last_state(p, &system)).transpose()?;
@@ -185,6 +189,25 @@ fn summary(output: &mut Output, system: &System, last: &State, steps: usize, wal
         let [x, y, z] = centre.map(number);
         output.line(format!("soft.{}: mean position {x}, {y}, {z} m", body.name));
     }
+}
+
+/// Inputs with the controls of a keyframe, held, where nothing else drives an actuator.
+fn with_controls_of(
+    mut inputs: Inputs,
+    keyframe: &str,
+    model: &Model,
+    channels: &[InputChannel],
+) -> Inputs {
+    let robot = model.articulation.as_ref();
+    let Some((a, key)) = robot.and_then(|a| Some((a, a.keyframe(keyframe)?))) else {
+        return inputs;
+    };
+    for (actuator, control) in a.actuators.iter().zip(&key.ctrl) {
+        let name = format!("actuator.{}", actuator.name);
+        let Some(i) = channels.iter().position(|c| c.name == name) else { continue };
+        inputs.signals[i].get_or_insert_with(|| InputSignal::constant(&[*control]));
+    }
+    inputs
 }
 
 /// Input signals from a table: a column `t` and one column per component of a channel.

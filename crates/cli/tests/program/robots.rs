@@ -161,3 +161,26 @@ fn faults_of_the_file_have_their_place() {
         assert!(value["error"]["message"].as_str().unwrap().contains(word), "{to}: {value}");
     }
 }
+
+#[test]
+fn a_robot_starts_from_a_keyframe_and_holds_its_controls() {
+    let folder = Folder::new("robot-keyframe");
+    let keys = "<keyframe><key name=\"bent\" qpos=\"0.3 -0.2\" qvel=\"0.1 0\" ctrl=\"0.5\"/><key qpos=\"1 0\"/></keyframe>";
+    folder.file("arm.xml", &ARM.replace("</mujoco>", &format!("{keys}</mujoco>")));
+    folder.file("held.csv", "t,actuator.push[0]\n0,0.5\n");
+    let run = |start: &[&str], out: &str| {
+        let args = ["simulate", "arm.xml", "--duration", "0.2", "--out", out];
+        let (code, value) = folder.json(&[&args[..], start].concat());
+        assert_eq!(code, 0, "{value}");
+        std::fs::read_to_string(folder.path().join(out)).unwrap()
+    };
+    let from_key = run(&["--keyframe", "bent"], "key.csv");
+    let set = ["--set", "joint.shoulder.qpos=0.3", "--set", "joint.elbow.qpos=-0.2"];
+    let rest = ["--set", "joint.shoulder.qvel=0.1", "--inputs", "held.csv"];
+    assert_eq!(from_key, run(&[set, rest].concat(), "set.csv"));
+    let numbered = run(&["--keyframe", "1"], "number.csv");
+    assert_eq!(numbered, run(&["--set", "joint.shoulder.qpos=1"], "one.csv"));
+    let (code, value) = folder.json(&["params", "arm.xml", "--keyframe", "home"]);
+    assert_eq!(code, 2, "{value}");
+    assert!(value.to_string().contains("known: bent, 1"), "{value}");
+}

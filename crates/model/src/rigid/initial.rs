@@ -4,6 +4,7 @@ use super::leaves::Maker;
 use super::{Articulation, JointKind, Keyframe, Placement};
 use crate::error::ModelError;
 use crate::leaf::{LeafId, Leaves};
+use crate::model::Model;
 
 /// Leaves of the start: `joint.NAME.qpos`, `joint.NAME.qvel`, `actuator.NAME.act`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,55 @@ pub struct InitialState {
     pub qvel: Vec<LeafId>,
     /// Activations of each actuator that has any.
     pub act: Vec<Option<LeafId>>,
+}
+
+impl Model {
+    /// The same model started from a keyframe of its robot, by name or number: the leaves of the start take
+    /// its coordinates, velocities and activations; what it does not say is that of the reference pose at rest.
+    ///
+    /// # Errors
+    /// No such keyframe, or a model whose start has no leaves.
+    pub fn started_at(&self, keyframe: &str) -> Result<Self, ModelError> {
+        let element = format!("keyframe {keyframe}");
+        let invalid = |message: String| ModelError::invalid(element.clone(), message);
+        let a = self.articulation.as_ref();
+        let a = a.ok_or_else(|| invalid("the model has no robot".into()))?;
+        let key = a.keyframe(keyframe).ok_or_else(|| {
+            let name = |(i, k): (usize, &Keyframe)| match k.name.is_empty() {
+                true => i.to_string(),
+                false => k.name.clone(),
+            };
+            let known: Vec<String> = a.keyframes.iter().enumerate().map(name).collect();
+            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+            invalid(format!("there is no such keyframe; known: {known}"))
+        })?;
+        let initial = a.initial.as_ref();
+        let initial =
+            initial.ok_or_else(|| invalid("the start of the model has no leaves".into()))?;
+        let mut new = self.clone();
+        let or = |values: &[f64], default: Vec<f64>| match values.is_empty() {
+            true => default,
+            false => values.to_vec(),
+        };
+        let qpos = or(&key.qpos, a.reference_pose(&self.leaves));
+        let qvel = or(&key.qvel, vec![0.0; a.nv()]);
+        let act = or(&key.act, vec![0.0; a.na()]);
+        for (leaves, values) in [
+            (initial.qpos.iter().copied().map(Some).collect(), qpos),
+            (initial.qvel.iter().copied().map(Some).collect(), qvel),
+            (initial.act.clone(), act),
+        ] as [(Vec<Option<LeafId>>, Vec<f64>); 3]
+        {
+            let mut rest = &values[..];
+            for id in leaves.into_iter().flatten() {
+                let count = new.leaves.get(id).values.len();
+                let (own, others) = rest.split_at(count.min(rest.len()));
+                new.leaves.set(id, own)?;
+                rest = others;
+            }
+        }
+        Ok(new)
+    }
 }
 
 impl Articulation {

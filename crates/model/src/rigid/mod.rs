@@ -160,8 +160,9 @@ impl Articulation {
     pub fn sensor(&self, name: &str) -> Option<usize> {
         self.sensors.iter().position(|s| s.name == name)
     }
-    /// The keyframe of a name.
+    /// The keyframe of a name, or of a number where none has that name.
     pub fn keyframe(&self, name: &str) -> Option<&Keyframe> {
-        self.keyframes.iter().find(|k| k.name == name)
+        let named = self.keyframes.iter().find(|k| k.name == name);
+        named.or_else(|| self.keyframes.get(name.parse::<usize>().ok()?))
     }
 }

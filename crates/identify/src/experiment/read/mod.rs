@@ -15,7 +15,7 @@ use costate_formats::scene::check_version;
 use costate_formats::table::Table;
 use costate_formats::toml_reader::{Node, TomlFile};
 use costate_formats::{ErrorKind, ModelFile, Result};
-use costate_model::Model;
+use costate_model::{Model, ModelError};
 
 use super::{Experiment, Place};
 use crate::error::IdentifyError;
@@ -121,7 +121,15 @@ fn read(
             let mut allowed: Vec<String> = root.or("allow", Vec::new(), strings)?;
             allowed.extend_from_slice(allow);
             let found = ModelFile::read(&scene, &allowed)?;
-            let mut experiment = Experiment::new(name, found.model);
+            let model = match root.get("keyframe") {
+                Some(node) => {
+                    let refused =
+                        |e: ModelError| node.error(ErrorKind::UnknownName).found(e.to_string());
+                    found.model.started_at(node.string()?).map_err(refused)?
+                }
+                None => found.model,
+            };
+            let mut experiment = Experiment::new(name, model);
             experiment.left_out = found.left_out;
             experiment.allow = allowed;
             experiment.scene = Some(scene);
