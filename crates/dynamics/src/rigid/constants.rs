@@ -68,6 +68,12 @@ layout! { tree;
     gravity: 1, 3;
     /// Magnetic flux of the world.
     magnetic: 1, 3;
+    /// Density of the surrounding fluid, kg/m³.
+    density: 1, 1;
+    /// Its viscosity, Pa s.
+    viscosity: 1, 1;
+    /// Its velocity, m/s.
+    wind: 1, 3;
 
     /// Origin of each body in its parent, m. A free joint's coordinates replace it.
     body_pos: tree.bodies.len(), 3;

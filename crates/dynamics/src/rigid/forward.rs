@@ -5,6 +5,7 @@ use costate_num::spatial::{Force, Motion, RigidInertia};
 
 use super::actuation::{Actuation, limit_joints};
 use super::constants::Layout;
+use super::fluid::add_fluid;
 use super::inertia::{MassMatrix, body_inertias};
 use super::inverse::{accelerations, body_forces, gather, lift};
 use super::kinematics::Kinematics;
@@ -46,7 +47,7 @@ pub struct Dynamics<S> {
     pub acceleration: Vec<Motion<S>>,
     /// Coriolis, centrifugal and gravity forces, on the side of M a.
     pub qfrc_bias: Vec<S>,
-    /// Springs, dampers, and compensation of gravity unless it counts as actuators'.
+    /// Springs, dampers, a surrounding fluid, and compensation of gravity unless it counts as actuators'.
     pub qfrc_passive: Vec<S>,
     /// Compensation of gravity.
     pub qfrc_gravcomp: Vec<S>,
@@ -119,6 +120,7 @@ impl<S: Scalar> Dynamics<S> {
         passive.fill(S::zero());
         add_springs(tree, layout, c, at.qpos, passive);
         add_dampers(tree, layout, c, at.qvel, passive);
+        add_fluid(tree, layout, c, &self.kinematics, &self.velocity, passive);
         if !tree.tendons.is_empty() {
             self.tendons.update_velocity(at.qvel);
             add_tendons(tree, layout, c, &self.tendons, passive);

@@ -24,6 +24,7 @@ mod dense;
 mod error;
 mod evaluation;
 mod external;
+mod fluid;
 mod forward;
 mod inertia;
 pub(crate) mod integrate;
@@ -37,6 +38,7 @@ mod pull_actuation;
 mod pull_evaluation;
 mod pull_passive;
 mod pull_sensors;
+mod pull_tendon;
 mod push;
 mod rk4;
 mod rotation;
@@ -47,6 +49,7 @@ mod step;
 mod tendon;
 mod transport;
 mod tree;
+mod wrapping;
 
 pub use actuation::Actuation;
 pub use adjoint::{Adjoint, Wanted};
@@ -67,6 +70,6 @@ pub use tendon::Tendons;
 pub use transport::{BodyAdjoint, Motions, Transport, TransportAdjoints};
 pub use tree::{
     Actuator, BiasKind, Body, ContactPair, DynamicsKind, Equality, EqualityKind, GainKind, Geom,
-    GeomKind, Integrator, Joint, JointKind, Options, Sensor, SensorKind, SensorObject, Site,
-    Tendon, TendonPath, Transmission, Tree, TreeError,
+    GeomKind, Integrator, Joint, JointKind, Options, PathElement, Sensor, SensorKind, SensorObject,
+    Site, Tendon, TendonPath, Transmission, Tree, TreeError,
 };

@@ -42,6 +42,8 @@ pub struct Options {
     pub line_search_iterations: usize,
     /// Whether gravity acts.
     pub gravity: bool,
+    /// Whether a surrounding fluid acts.
+    pub fluid: bool,
     /// Whether springs act.
     pub springs: bool,
     /// Whether dampers act.
@@ -77,6 +79,7 @@ impl Default for Options {
             line_search_tolerance: 0.01,
             line_search_iterations: 50,
             gravity: true,
+            fluid: false,
             springs: true,
             dampers: true,
             actuation: true,

@@ -86,6 +86,7 @@ impl Evaluation {
         // λᵀτ
         place.pull_springs(at.qpos, lambda, out);
         place.pull_dampers(at.qvel, lambda, out);
+        place.pull_fluid(&d.velocity, at.qpos, at.qvel, lambda, out);
         place.pull_tendons(&d.tendons, at, lambda, entries, out);
         pull_driven(place, d, at, lambda, [negative, other], bar, wanted, entries, out);
 

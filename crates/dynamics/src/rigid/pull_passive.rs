@@ -9,8 +9,8 @@ use super::forward::At;
 use super::kinematics::{quat_at, vec3};
 use super::passive::{gravity_compensation, polynomial};
 use super::rotation::right_jacobian_inverse;
-use super::tendon::{Tendons, pieces, share};
-use super::tree::{JointKind, TendonPath};
+use super::tendon::Tendons;
+use super::tree::JointKind;
 
 /// Adjoint of w·(−x (k + k₁ y + k₂ y²)) by the three coefficients, `wx` being w·x.
 fn pull_polynomial(linear: Block, higher: Block, i: usize, wx: f64, y: f64, out: &mut Adjoint) {
@@ -170,64 +170,6 @@ impl Place<'_> {
                 out.v[dof] += by_velocity * tendons.jacobian[e];
             }
             self.pull_tendon(tendons, t, at.qpos, by_length, scratch, out);
-        }
-    }
-
-    /// Adds the adjoint of a tendon's length and Jacobian (by entry, in `by_jacobian`).
-    pub fn pull_tendon(
-        self,
-        tendons: &Tendons<f64>,
-        t: usize,
-        qpos: &[f64],
-        by_length: f64,
-        by_jacobian: &[f64],
-        out: &mut Adjoint,
-    ) {
-        let Self { tree, layout, c, k } = self;
-        let tendon = &tree.tendons[t];
-        if let TendonPath::Fixed { joints } = &tendon.path {
-            for (n, &j) in joints.iter().enumerate() {
-                let at = layout.wrap_prm.at(tendon.wraps.start + n);
-                let joint = &tree.joints[j];
-                out.c[at] += by_length * qpos[joint.qpos] + by_jacobian[n];
-                out.q[joint.dof] += by_length * c[at];
-            }
-            return;
-        }
-        let mut rates = vec![0.0; tree.nv];
-        for (n, e) in tendons.entries(t).enumerate() {
-            rates[tendons.dofs[e]] += by_jacobian[n];
-        }
-        for piece in pieces(tree, t) {
-            let factor = share(layout, c, piece);
-            let bodies = piece.sites.map(|s| tree.sites[s].body);
-            let ends = piece.sites.map(|s| k.site(tree, layout, c, s).position);
-            let twists = bodies.map(|b| self.twist(b, &rates));
-            let (direction, distance) = (ends[1] - ends[0]).normalize();
-            let speed = |i: usize| {
-                twists[i].linear + twists[i].angular.cross(ends[i] - k.origin[bodies[i]])
-            };
-            let apart = speed(1) - speed(0);
-            let along = direction.dot(apart);
-            let across = if distance > 0.0 {
-                (apart - direction * along) * (1.0 / distance)
-            } else {
-                Vec3::zero()
-            };
-            if let Some(at) = piece.divisor {
-                out.c[layout.wrap_prm.at(at)] -= factor * factor * (along + by_length * distance);
-            }
-            for (i, sign) in [(0, -factor), (1, factor)] {
-                let body = bodies[i];
-                let r = ends[i] - k.origin[body];
-                let by_point =
-                    (across + direction * by_length + direction.cross(twists[i].angular)) * sign;
-                let displaced = Force::at_point(by_point, r);
-                let pull = Force::at_point(direction * sign, r);
-                let place = (layout.site_pos, layout.site_quat);
-                self.pull_frame(body, place, piece.sites[i], displaced, out);
-                self.pull_chain(body, pull, &rates, displaced, qpos, true, &mut [], out);
-            }
         }
     }
 

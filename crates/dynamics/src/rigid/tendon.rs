@@ -6,7 +6,8 @@ use costate_num::{Scalar, Vec3};
 
 use super::constants::Layout;
 use super::kinematics::Kinematics;
-use super::tree::{TendonPath, Tree};
+use super::tree::{GeomKind, PathElement, TendonPath, Tree};
+use super::wrapping::{Obstacle, Wrapped, wrap};
 
 /// Lengths, velocities and Jacobians of all tendons.
 #[derive(Clone, Debug)]
@@ -22,32 +23,53 @@ pub struct Tendons<S> {
     starts: Vec<usize>,
 }
 
-/// A straight piece between two sites of a tendon's path.
+/// A piece between two sites of a tendon's path: straight, or around a geom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     /// Where it begins and ends.
     pub sites: [usize; 2],
+    /// The geom that it may pass around, and the site on whose side.
+    pub around: Option<(usize, Option<usize>)>,
     /// Where `wrap_prm` has the divisor of its branch.
     pub divisor: Option<usize>,
 }
 
-/// The straight pieces of a tendon through sites.
+/// The pieces of a spatial tendon.
 pub(crate) fn pieces(tree: &Tree, t: usize) -> Vec<Piece> {
     let tendon = &tree.tendons[t];
-    let TendonPath::Spatial { sites } = &tendon.path else { return Vec::new() };
-    let (mut pieces, mut previous, mut divisor) = (Vec::new(), None, None);
-    for (i, site) in sites.iter().enumerate() {
-        match site {
-            None => (previous, divisor) = (None, Some(tendon.wraps.start + i)),
-            Some(site) => {
+    let TendonPath::Spatial { path } = &tendon.path else { return Vec::new() };
+    let (mut pieces, mut previous, mut around, mut divisor) = (Vec::new(), None, None, None);
+    for (i, element) in path.iter().enumerate() {
+        match *element {
+            PathElement::Pulley => (previous, divisor) = (None, Some(tendon.wraps.start + i)),
+            PathElement::Geom { geom, side } => around = Some((geom, side)),
+            PathElement::Site(site) => {
                 if let Some(from) = previous {
-                    pieces.push(Piece { sites: [from, *site], divisor });
+                    pieces.push(Piece { sites: [from, site], around, divisor });
                 }
-                previous = Some(*site);
+                (previous, around) = (Some(site), None);
             }
         }
     }
     pieces
+}
+
+/// The geom that a piece may pass around, as an obstacle.
+pub(crate) fn obstacle<S: Scalar>(
+    tree: &Tree,
+    layout: &Layout,
+    c: &[S],
+    k: &Kinematics<S>,
+    (geom, side): (usize, Option<usize>),
+) -> Obstacle<S> {
+    let pose = k.geom(tree, layout, c, geom);
+    Obstacle {
+        center: pose.position,
+        turn: pose.orientation.to_matrix(),
+        radius: c[layout.geom_size.at(geom)],
+        cylinder: tree.geoms[geom].kind == GeomKind::Cylinder,
+        side: side.map(|s| k.site(tree, layout, c, s).position),
+    }
 }
 
 /// One over the divisor of a piece's branch.
@@ -66,8 +88,12 @@ impl<S: Scalar> Tendons<S> {
                 }
                 TendonPath::Spatial { .. } => {
                     let mut own = Vec::new();
-                    for site in pieces(tree, t).iter().flat_map(|piece| piece.sites) {
-                        let mut next = tree.last_dof[tree.sites[site].body];
+                    let bodies = pieces(tree, t).into_iter().flat_map(|piece| {
+                        let geom = piece.around.map(|(geom, _)| tree.geoms[geom].body);
+                        piece.sites.map(|site| tree.sites[site].body).into_iter().chain(geom)
+                    });
+                    for body in bodies {
+                        let mut next = tree.last_dof[body];
                         while let Some(dof) = next {
                             own.push(dof);
                             next = tree.dof_parent[dof];
@@ -115,18 +141,27 @@ impl<S: Scalar> Tendons<S> {
                     for piece in pieces(tree, t) {
                         let share = share(layout, c, piece);
                         let ends = piece.sites.map(|s| k.site(tree, layout, c, s).position);
+                        let bodies = piece.sites.map(|s| tree.sites[s].body);
+                        let wrapped = piece.around.and_then(|around| {
+                            let wrapped = wrap(ends, obstacle(tree, layout, c, k, around))?;
+                            Some((tree.geoms[around.0].body, wrapped))
+                        });
+                        if let Some((body, Wrapped { points, length: arc })) = wrapped {
+                            length += arc * share;
+                            for i in 0..2 {
+                                let (direction, distance) = (ends[i] - points[i]).normalize();
+                                let pull = direction * share;
+                                length += distance * share;
+                                self.add_pull(tree, k, t, bodies[i], ends[i], pull);
+                                self.add_pull(tree, k, t, body, points[i], -pull);
+                            }
+                            continue;
+                        }
                         let (direction, distance) = (ends[1] - ends[0]).normalize();
                         length += distance * share;
                         for (i, sign) in [(0, -1.0), (1, 1.0)] {
                             let pull = direction * share.scale(sign);
-                            self.add_pull(
-                                tree,
-                                k,
-                                t,
-                                tree.sites[piece.sites[i]].body,
-                                ends[i],
-                                pull,
-                            );
+                            self.add_pull(tree, k, t, bodies[i], ends[i], pull);
                         }
                     }
                 }

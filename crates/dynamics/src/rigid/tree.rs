@@ -146,12 +146,28 @@ pub enum TendonPath {
         /// The joints.
         joints: Vec<usize>,
     },
-    /// The length of a path through sites. `wrap_prm` holds, per element, the divisor of a pulley, and nothing
-    /// for a site.
+    /// The length of a path through sites and around geoms. `wrap_prm` holds, per element, the divisor of a
+    /// pulley, and nothing for others.
     Spatial {
-        /// Sites in order; `None` is a pulley, which starts another branch.
-        sites: Vec<Option<usize>>,
+        /// What it passes, in order.
+        path: Vec<PathElement>,
     },
+}
+
+/// What a tendon passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathElement {
+    /// A site.
+    Site(usize),
+    /// A sphere or cylinder between two sites.
+    Geom {
+        /// The geom.
+        geom: usize,
+        /// The site that says on which side, or that the path touches from inside.
+        side: Option<usize>,
+    },
+    /// A pulley, which starts another branch.
+    Pulley,
 }
 
 /// A tendon.

@@ -16,12 +16,12 @@ use crate::tangent::waves;
 const STEPS: usize = 3;
 
 /// A model, where its motion starts, and what drives it.
-struct Motion<'a> {
-    model: &'a Model,
-    derivation: Derivation,
-    mechanism: Mechanism,
-    start: RigidState,
-    ctrl: Vec<f64>,
+pub struct Motion<'a> {
+    pub model: &'a Model,
+    pub derivation: Derivation,
+    pub mechanism: Mechanism,
+    pub start: RigidState,
+    pub ctrl: Vec<f64>,
 }
 
 /// How far a leaf's derivative is from what differences say, in their own unit.
@@ -173,7 +173,7 @@ impl Motion<'_> {
     }
 
     /// What fails, of `name`.
-    fn failures(&self, name: &str) -> Vec<String> {
+    pub fn failures(&self, name: &str) -> Vec<String> {
         let theta = self.model.theta();
         let (columns, theta_bar, seed) = self.derivatives(&theta);
         let end = self.end(&self.constants(&theta).expect("it compiles")).expect("it moves");

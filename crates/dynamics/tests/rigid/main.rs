@@ -3,6 +3,7 @@
 mod compile;
 mod constrained;
 mod derivatives;
+mod fluid;
 mod gradients;
 mod kinematics;
 mod leaves;
@@ -15,4 +16,5 @@ mod step;
 mod tangent;
 mod touching;
 mod transport;
+mod wrapping;
 mod zoo;

@@ -2,8 +2,8 @@
 
 use costate_dynamics::rigid::{
     Actuator, At, BiasKind, Body, Dynamics, DynamicsKind, GainKind, Integrator, Joint, JointKind,
-    Layout, Mechanism, RigidState, Sensor, SensorKind, SensorObject, Site, Tendon, TendonPath,
-    Transmission, Tree,
+    Layout, Mechanism, PathElement, RigidState, Sensor, SensorKind, SensorObject, Site, Tendon,
+    TendonPath, Transmission, Tree,
 };
 
 use crate::proof::{INTEGRATORS, Point, prove, prove_sensors};
@@ -59,10 +59,11 @@ fn tree() -> Tree {
     tree.sites = [2, 3, 5, 0, 6].map(|body| Site { body }).to_vec();
     let tendon =
         |path, wraps| Tendon { path, wraps, limited: false, actuator_force_limited: false };
-    let sites = vec![Some(0), Some(1), None, Some(2), Some(3), Some(4)];
+    let site = PathElement::Site;
+    let path = vec![site(0), site(1), PathElement::Pulley, site(2), site(3), site(4)];
     let mut pulled = tendon(TendonPath::Fixed { joints: vec![2, 3, 4] }, 0..3);
     pulled.actuator_force_limited = true;
-    tree.tendons = vec![pulled, tendon(TendonPath::Spatial { sites }, 3..9)];
+    tree.tendons = vec![pulled, tendon(TendonPath::Spatial { path }, 3..9)];
     let affine = |t| actuator(t, GainKind::Affine, BiasKind::Affine);
     let site = |site, reference| Transmission::Site { site, reference };
     let mut muscle = actuator(Transmission::Tendon(1), GainKind::Muscle, BiasKind::Muscle);

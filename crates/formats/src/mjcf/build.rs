@@ -26,6 +26,8 @@ pub(super) struct Builder<'a> {
     pub replicas: HashMap<(&'static str, String), Vec<String>>,
     /// The element of each kind and name.
     pub origins: HashMap<(&'static str, String), ElementId>,
+    /// Density and viscosity of the surrounding fluid, and its velocity.
+    pub fluid: ([f64; 2], [f64; 3]),
     /// Actuators of the file that are left out.
     pub skipped_actuators: usize,
     /// Indices by kind and name.
@@ -56,6 +58,7 @@ impl<'a> Builder<'a> {
             meshes: HashMap::new(),
             replicas: HashMap::new(),
             origins: HashMap::new(),
+            fluid: ([0.0; 2], [0.0; 3]),
             skipped_actuators: 0,
             names,
             given,

@@ -2,8 +2,9 @@
 
 use super::attributes::Reader;
 use super::build::Builder;
-use crate::error::{ErrorKind, Result};
-use costate_model::rigid::{Cone, InertiaRules, Integrator};
+use crate::error::{Error, ErrorKind, Result};
+use costate_model::ModelError;
+use costate_model::rigid::{Cone, Fluid, InertiaRules, Integrator};
 use std::path::{Path, PathBuf};
 
 /// Settings of the compiler.
@@ -131,11 +132,17 @@ pub(super) fn read_option(b: &mut Builder<'_>, r: &Reader<'_>) -> Result<()> {
         let id = b.model.options.gravity;
         b.model.leaves.set(id, &gravity).map_err(|e| r.refused(e))?;
     }
-    for name in ["density", "viscosity"] {
-        if r.number(name)?.is_some_and(|x| x != 0.0) {
-            b.unsupported(r, "fluid", "forces of the surrounding fluid");
+    for (i, name) in ["density", "viscosity"].into_iter().enumerate() {
+        if let Some(x) = r.number(name)? {
+            if x < 0.0 {
+                return Err(r
+                    .wrong(name, ErrorKind::OutOfBounds)
+                    .expected("a number of 0 or more"));
+            }
+            b.fluid.0[i] = x;
         }
     }
+    r.set("wind", &mut b.fluid.1)?;
     let o = &mut b.articulation.options;
     r.set_number("impratio", &mut o.impratio)?;
     r.set_number("tolerance", &mut o.tolerance)?;
@@ -175,6 +182,19 @@ pub(super) fn read_option(b: &mut Builder<'_>, r: &Reader<'_>) -> Result<()> {
     }
     for child in r.children() {
         read_flags(b, &child)?;
+    }
+    Ok(())
+}
+
+/// Adds the fluid that the `option` sections have described, if any.
+pub(super) fn add_fluid(b: &mut Builder<'_>) -> Result<()> {
+    let ([density, viscosity], wind) = b.fluid;
+    if density > 0.0 || viscosity > 0.0 {
+        let fluid = Fluid::new(&mut b.model.leaves, density, viscosity, wind);
+        let path = &b.document.files[0].path;
+        let refused =
+            |e: ModelError| Error::new(ErrorKind::Conflict).in_file(path).found(e.to_string());
+        b.articulation.options.fluid = Some(fluid.map_err(refused)?);
     }
     Ok(())
 }

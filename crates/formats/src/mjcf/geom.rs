@@ -100,6 +100,7 @@ pub(super) struct GeomClass {
     mesh: Option<String>,
     surfacevel: [f64; 6],
     adhesion: f64,
+    fluid_ellipsoid: bool,
 }
 
 impl GeomClass {
@@ -115,6 +116,9 @@ impl GeomClass {
         }
         if let Some(density) = r.number("density")? {
             self.density = Some(density);
+        }
+        if let Some(ellipsoid) = r.choice("fluidshape", &[("none", false), ("ellipsoid", true)])? {
+            self.fluid_ellipsoid = ellipsoid;
         }
         if let Some(shell) = r.flag("shellinertia")? {
             s.shell = shell;
@@ -208,6 +212,10 @@ pub(super) fn add(
             .wrong("mesh", ErrorKind::Unsupported)
             .found("a primitive shape fitted to a mesh")
             .advice("give the size of the shape, or type=\"mesh\""));
+    }
+    if geom.fluid_ellipsoid && b.articulation.options.fluid.is_some() {
+        let about = "forces of the fluid on an ellipsoid; the body counts as a box of its inertia";
+        b.unsupported(r, "fluidshape", about);
     }
     let s = &mut geom.settings;
     s.form = form;

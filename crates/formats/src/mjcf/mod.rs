@@ -87,6 +87,7 @@ fn build_all(document: &Document) -> Result<Read> {
     for id in sections("option") {
         compiler::read_option(&mut b, &Reader::new(document, id))?;
     }
+    compiler::add_fluid(&mut b)?;
     for id in sections("default") {
         b.classes.read(document, id, &b.compiler)?;
     }

@@ -38,7 +38,7 @@ pub use geom::{Form, Geom, GeomMass, GeomSettings, Mesh, Placement, PlacementSet
 pub use hull::{Hull, HullError, HullFace};
 pub use initial::InitialState;
 pub use joint::{Joint, JointKind, JointSettings};
-pub use options::{Cone, Flags, InertiaRules, Integrator, RigidOptions};
+pub use options::{Cone, Flags, Fluid, InertiaRules, Integrator, RigidOptions};
 pub use sensor::{FrameObject, Sensor, SensorKind};
 pub use shapes::{extent, principal};
 pub use site::{Site, SiteSettings};

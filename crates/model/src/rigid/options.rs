@@ -1,5 +1,8 @@
 //! Settings of a simulation of rigid bodies.
 
+use crate::error::ModelError;
+use crate::leaf::{Bounds, Leaf, LeafId, Leaves};
+
 /// How a step advances positions and velocities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Integrator {
@@ -83,6 +86,41 @@ impl Default for Flags {
     }
 }
 
+/// A fluid around the bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fluid {
+    /// Density, `option.density`, kg/m³.
+    pub density: LeafId,
+    /// Viscosity, `option.viscosity`, Pa s.
+    pub viscosity: LeafId,
+    /// Velocity, `option.wind`, m/s.
+    pub wind: LeafId,
+}
+
+impl Fluid {
+    /// A fluid with new leaves.
+    ///
+    /// # Errors
+    /// Leaves of a fluid that are there already.
+    pub fn new(
+        leaves: &mut Leaves,
+        density: f64,
+        viscosity: f64,
+        wind: [f64; 3],
+    ) -> Result<Self, ModelError> {
+        let scalar = |name: &str, value, unit, about: &str| {
+            Leaf::scalar(format!("option.{name}"), value, unit, Bounds::NON_NEGATIVE, about)
+        };
+        let about = "velocity of the fluid";
+        let wind = Leaf::array("option.wind", wind.to_vec(), vec![3], "m/s", about);
+        Ok(Self {
+            density: leaves.add(scalar("density", density, "kg/m^3", "density of the fluid"))?,
+            viscosity: leaves.add(scalar("viscosity", viscosity, "Pa s", "its viscosity"))?,
+            wind: leaves.add(wind)?,
+        })
+    }
+}
+
 /// Settings that only rigid bodies have; gravity and the time step are the model's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigidOptions {
@@ -104,6 +142,8 @@ pub struct RigidOptions {
     pub disabled_actuators: u32,
     /// Switches.
     pub flags: Flags,
+    /// The fluid around the bodies, if any.
+    pub fluid: Option<Fluid>,
 }
 
 impl Default for RigidOptions {
@@ -118,6 +158,7 @@ impl Default for RigidOptions {
             ls_tolerance: 0.01,
             disabled_actuators: 0,
             flags: Flags::default(),
+            fluid: None,
         }
     }
 }

@@ -11,6 +11,13 @@ use super::CompileError;
 /// The structure of the model's articulation.
 pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, CompileError> {
     let mut tree = t::Tree { options: options(model, &a.options), ..t::Tree::default() };
+    let explicit = matches!(tree.options.integrator, t::Integrator::Euler | t::Integrator::Rk4);
+    if tree.options.fluid && !explicit {
+        return Err(CompileError::NotSimulated {
+            element: "option.integrator".into(),
+            what: "forces of a fluid under another integrator than Euler and RK4",
+        });
+    }
     for body in &a.bodies {
         let gravity_compensated = body.gravcomp.is_some_and(|id| model.leaves.get(id).at(0) != 0.0);
         tree.bodies.push(t::Body {
@@ -62,10 +69,10 @@ pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, Compil
     tree.excludes = a.excludes.iter().map(|e| e.bodies).collect();
     let mut wraps = 0;
     for tendon in &a.tendons {
-        let path = path(tendon)?;
+        let path = path(a, tendon)?;
         let count = match &path {
             t::TendonPath::Fixed { joints } => joints.len(),
-            t::TendonPath::Spatial { sites } => sites.len(),
+            t::TendonPath::Spatial { path } => path.len(),
         };
         tree.tendons.push(t::Tendon {
             path,
@@ -140,6 +147,7 @@ fn options(model: &Model, o: &m::RigidOptions) -> t::Options {
         line_search_tolerance: o.ls_tolerance,
         line_search_iterations: o.ls_iterations,
         gravity: f.gravity,
+        fluid: o.fluid.is_some(),
         springs: f.spring,
         dampers: f.damper,
         actuation: f.actuation,
@@ -152,24 +160,27 @@ fn options(model: &Model, o: &m::RigidOptions) -> t::Options {
     }
 }
 
-fn path(tendon: &m::Tendon) -> Result<t::TendonPath, CompileError> {
+fn path(a: &m::Articulation, tendon: &m::Tendon) -> Result<t::TendonPath, CompileError> {
     Ok(match &tendon.path {
         m::TendonPath::Fixed { joints, .. } => t::TendonPath::Fixed { joints: joints.clone() },
         m::TendonPath::Spatial { wraps, .. } => {
-            let mut sites = Vec::with_capacity(wraps.len());
+            let mut path = Vec::with_capacity(wraps.len());
             for wrap in wraps {
-                sites.push(match wrap {
-                    m::Wrap::Site(site) => Some(*site),
-                    m::Wrap::Pulley { .. } => None,
-                    m::Wrap::Geom { .. } => {
-                        return Err(CompileError::NotSimulated {
-                            element: format!("tendon.{}", tendon.name),
-                            what: "tendons that wrap around geoms",
-                        });
+                path.push(match *wrap {
+                    m::Wrap::Site(site) => t::PathElement::Site(site),
+                    m::Wrap::Pulley { .. } => t::PathElement::Pulley,
+                    m::Wrap::Geom { geom, side } => {
+                        if !matches!(a.geoms[geom].form, m::Form::Sphere | m::Form::Cylinder) {
+                            return Err(CompileError::NotSimulated {
+                                element: format!("tendon.{}", tendon.name),
+                                what: "tendons that wrap around other geoms than spheres and cylinders",
+                            });
+                        }
+                        t::PathElement::Geom { geom, side }
                     }
                 });
             }
-            t::TendonPath::Spatial { sites }
+            t::TendonPath::Spatial { path }
         }
     })
 }
