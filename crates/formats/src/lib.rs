@@ -19,5 +19,5 @@ mod write;
 pub use error::{Error, ErrorKind, Result, nearest, suggestion};
 pub use mjcf::{mjcf_with_values, parse_mjcf, read_mjcf};
 pub use model_file::ModelFile;
-pub use urdf::{parse_urdf, read_urdf};
+pub use urdf::{parse_urdf, read_urdf, urdf_with_values};
 pub use write::write_atomically;

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::mjcf::{mjcf_with_values, read_mjcf};
 use crate::scene::Scene;
 use crate::text::read_text;
-use crate::urdf::read_urdf;
+use crate::urdf::{read_urdf, urdf_with_values};
 use crate::write::write_atomically;
 
 /// A model with the file that says it.
@@ -79,15 +79,16 @@ impl ModelFile {
                 let text = scene.with_values(model, target)?;
                 write_atomically(target, |w| w.write_all(text.as_bytes()))
             }
-            Source::Mjcf(path) if path.extension().is_none_or(|e| e != "urdf") => {
+            Source::Mjcf(path)
+                if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("urdf")) =>
+            {
                 let text = mjcf_with_values(path, &read_text(path)?, model, target)?;
                 write_atomically(target, |w| w.write_all(text.as_bytes()))
             }
-            Source::Mjcf(path) => Err(Error::new(ErrorKind::Unsupported)
-                .in_file(path)
-                .expected("a scene or MJCF file to write the values into")
-                .found("URDF")
-                .advice("take the values from the result file")),
+            Source::Mjcf(path) => {
+                let text = urdf_with_values(path, &read_text(path)?, model, target)?;
+                write_atomically(target, |w| w.write_all(text.as_bytes()))
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Reading URDF.
 
-use costate_formats::{ErrorKind, parse_urdf};
+use std::path::Path;
+
+use costate_formats::{ErrorKind, parse_urdf, urdf_with_values};
 use costate_model::rigid::JointKind;
 
 const ARM: &str = r#"<robot name="arm">
@@ -60,5 +62,38 @@ fn faults_are_named_with_their_place() {
         let Err(e) = parse_urdf("arm.urdf", &text) else { panic!("{to} was accepted") };
         assert_eq!(e.kind(), kind, "{to}: {e}");
         assert!(e.line().is_some(), "{e}");
+    }
+}
+
+#[test]
+fn changed_numbers_are_written_back_and_nothing_else() {
+    let model = parse_urdf("arm.urdf", ARM).unwrap_or_else(|e| panic!("{e}"));
+    let path = Path::new("arm.urdf");
+    let write = |model: &costate_model::Model| urdf_with_values(path, ARM, model, path);
+    assert_eq!(write(&model).unwrap(), ARM);
+    let mut changed = model.clone();
+    for (leaf, values) in [
+        ("body.upper.mass", &[2.5][..]),
+        ("body.upper.ipos", &[0.12, 0.01, 0.0]),
+        ("body.upper.fullinertia", &[0.21, 0.11, 0.26, 0.01, -0.02, 0.005]),
+        ("body.upper.pos", &[0.0, 0.0, 1.1]),
+        ("joint.shoulder.damping", &[0.6]),
+        ("joint.shoulder.frictionloss", &[0.3]),
+        ("joint.shoulder.range", &[-1.5, 2.5]),
+        ("joint.grip.damping", &[0.7]),
+        ("joint.grip.frictionloss", &[0.05]),
+    ] {
+        changed = changed.with(leaf, values).unwrap_or_else(|e| panic!("{e}"));
+    }
+    let text = write(&changed).unwrap_or_else(|e| panic!("{e}"));
+    assert!(text.contains("<mass value=\"2.5\"/>"), "{text}");
+    assert!(text.contains("<dynamics damping=\"0.7\" friction=\"0.05\"/>"), "{text}");
+    assert!(text.contains("<transmission name=\"t\"><anything goes=\"here\"/>"), "{text}");
+    // What URDF has no place for is named.
+    for (leaf, values) in [("joint.shoulder.armature", &[0.1][..]), ("geom.geom0.friction", &[0.5])]
+    {
+        let changed = model.with(leaf, values).unwrap_or_else(|e| panic!("{e}"));
+        let error = write(&changed).expect_err("URDF cannot say it").to_string();
+        assert!(error.contains(leaf), "{error}");
     }
 }

@@ -24,6 +24,8 @@ use super::tree::{Integrator, JointKind, Tree};
 pub(super) struct Turning {
     pub dofs: std::ops::Range<usize>,
     pub factors: Lu,
+    /// Whether it does: under the discrete integrator not where rows act on the body.
+    pub active: bool,
 }
 
 /// Everything of one evaluation of the dynamics.
@@ -46,6 +48,8 @@ pub struct Evaluation {
     pub(super) implicit: bool,
     /// Factors of the symmetric part of A.
     pub(super) factors: MassMatrix<f64>,
+    /// The symmetric part of A itself, where constraints are solved with it.
+    whole: MassMatrix<f64>,
     pub(super) turning: Vec<Turning>,
     force: Vec<f64>,
     pub(super) scratch: Scratch,
@@ -88,8 +92,10 @@ impl Evaluation {
             }
             Integrator::Euler | Integrator::Rk4 => Vec::new(),
         };
-        let turning =
-            turning.into_iter().map(|dofs| Turning { dofs, factors: Lu::default() }).collect();
+        let turning = turning
+            .into_iter()
+            .map(|dofs| Turning { dofs, factors: Lu::default(), active: true })
+            .collect();
         let widest = dynamics.tendons.dofs.len().max(dynamics.actuation.dofs.len());
         Self {
             dynamics,
@@ -101,6 +107,7 @@ impl Evaluation {
             metric: Metric::new(tree),
             implicit: false,
             factors: MassMatrix::new(tree),
+            whole: MassMatrix::new(tree),
             turning,
             force: zeros(),
             scratch: Scratch {
@@ -148,14 +155,18 @@ impl Evaluation {
     ) -> Result<(), RigidError> {
         let no_inertia = |dof: usize| RigidError::NoInertia { dof, joint: tree.dof_joint[dof] };
         let discrete = tree.options.integrator == Integrator::Discrete;
-        let Self { dynamics: d, metric, factors, .. } = self;
+        let Self { dynamics: d, metric, factors, whole, .. } = self;
         d.update_position(tree, layout, c, at.qpos);
         d.update_mass(tree, layout, c);
         d.update_forces(tree, layout, c, at, &[]);
         self.implicit = metric.update(tree, layout, c, at, &d.tendons, &d.actuation);
+        self.turning.iter_mut().for_each(|part| part.active = true);
         if self.implicit {
             factors.entries.copy_from_slice(&d.mass.entries);
             metric.add_to(tree, &d.tendons, &d.actuation, factors);
+            if discrete {
+                whole.entries.copy_from_slice(&factors.entries);
+            }
             if let Some(dof) = factors.factorise(tree) {
                 return Err(no_inertia(dof));
             }
@@ -175,12 +186,11 @@ impl Evaluation {
             qvel: at.qvel,
         });
         let rows = self.stage.has_rows();
-        if rows && discrete {
-            let what = "constraints under the discrete integrator";
-            return Err(RigidError::Unsupported { what });
-        }
         self.qfrc_constraint.fill(0.0);
         self.solved = None;
+        if rows && discrete {
+            return self.solve_discrete(tree, at, warm);
+        }
         if acceleration || rows || !self.implicit {
             if let Some(dof) = self.dynamics.accelerate(tree) {
                 return Err(no_inertia(dof));
@@ -211,6 +221,45 @@ impl Evaluation {
         Ok(())
     }
 
+    /// The acceleration of the discrete integrator with rows: the constraints are solved in the metric A.
+    fn solve_discrete(&mut self, tree: &Tree, at: At<f64>, warm: &[f64]) -> Result<(), RigidError> {
+        if tree.options.exact_diagonal {
+            let what = "exact diagonals (flag diagexact) under the discrete integrator";
+            return Err(RigidError::Unsupported { what });
+        }
+        if !self.implicit {
+            self.whole.entries.copy_from_slice(&self.dynamics.mass.entries);
+            self.factors.entries.copy_from_slice(&self.dynamics.mass.entries);
+            if let Some(dof) = self.factors.factorise(tree) {
+                return Err(RigidError::NoInertia { dof, joint: tree.dof_joint[dof] });
+            }
+            self.implicit = true;
+        }
+        let Self { dynamics: d, metric, stage, scratch, force, whole, turning, .. } = self;
+        let diagonal = |m: &MassMatrix<f64>| -> Vec<f64> {
+            tree.rows.iter().map(|row| m.entries[row.start]).collect()
+        };
+        let h = tree.options.timestep;
+        stage.constraints.discretise(h, &diagonal(&d.mass), &diagonal(whole));
+        let rows = &stage.constraints.rows;
+        for part in turning {
+            part.active =
+                !(0..rows.len()).any(|r| rows.row(r).0.iter().any(|dof| part.dofs.contains(dof)));
+        }
+        force.copy_from_slice(&d.qfrc_smooth);
+        metric.subtract(tree, &d.tendons, &d.actuation, &scratch.zeros, at.qvel, force);
+        self.step_acceleration.copy_from_slice(&self.force);
+        self.factors.solve(tree, &mut self.step_acceleration);
+        self.solve(tree, warm)?;
+        for i in 0..tree.nv {
+            self.force[i] += self.qfrc_constraint[i];
+        }
+        self.step_acceleration.copy_from_slice(&self.qacc);
+        self.turn(tree, at.qvel)?;
+        self.qacc.copy_from_slice(&self.step_acceleration);
+        Ok(())
+    }
+
     fn solve(&mut self, tree: &Tree, warm: &[f64]) -> Result<(), RigidError> {
         let options = SolverOptions {
             tolerance: tree.options.tolerance.max(1e-14),
@@ -219,9 +268,14 @@ impl Evaluation {
         };
         let ConstraintStage { constraints, solver, .. } = &mut self.stage;
         let rows = &constraints.rows;
-        let inertia = self.dynamics.mass.symmetric_rows(tree);
-        let problem = Problem { inertia, force: &self.dynamics.qfrc_smooth, rows };
-        let smooth: &[f64] = &self.dynamics.qacc_smooth;
+        let discrete = tree.options.integrator == Integrator::Discrete;
+        let (inertia, force, smooth): (_, &[f64], &[f64]) = if discrete {
+            (self.whole.symmetric_rows(tree), &self.force, &self.step_acceleration)
+        } else {
+            let d = &self.dynamics;
+            (d.mass.symmetric_rows(tree), &d.qfrc_smooth, &d.qacc_smooth)
+        };
+        let problem = Problem { inertia, force, rows };
         let solved = if warm.len() == tree.nv {
             solver.solve(problem, &[smooth, warm], options)
         } else {
@@ -245,7 +299,7 @@ impl Evaluation {
         let Self { turning, dynamics: d, metric, scratch, .. } = self;
         let h = tree.options.timestep;
         let stiff = if tree.options.integrator == Integrator::Discrete { h } else { 0.0 };
-        for part in turning {
+        for part in turning.iter_mut().filter(|part| part.active) {
             let (n, dofs) = (part.dofs.len(), part.dofs.clone());
             let matrix = part.factors.start(n);
             for i in dofs.clone() {
@@ -336,7 +390,7 @@ impl Evaluation {
 
     /// Degrees of freedom whose inertial forces are implicit.
     pub(crate) fn turning_dofs(&self) -> Vec<std::ops::Range<usize>> {
-        self.turning.iter().map(|part| part.dofs.clone()).collect()
+        self.turning.iter().filter(|part| part.active).map(|part| part.dofs.clone()).collect()
     }
 
     /// Tangents of the constrained acceleration, lane after lane, from rows on dual numbers and the
@@ -348,8 +402,12 @@ impl Evaluation {
         force_dot: &[f64],
         a_dot: &mut [f64],
     ) -> bool {
-        let inertia = self.dynamics.mass.symmetric_rows(tree);
-        let force = &self.dynamics.qfrc_smooth;
+        let discrete = tree.options.integrator == Integrator::Discrete;
+        let (inertia, force) = if discrete {
+            (self.whole.symmetric_rows(tree), &self.force)
+        } else {
+            (self.dynamics.mass.symmetric_rows(tree), &self.dynamics.qfrc_smooth)
+        };
         self.stage.pushforward(inertia, force, rows, force_dot, a_dot)
     }
 
@@ -361,9 +419,14 @@ impl Evaluation {
         } else {
             self.dynamics.factors.solve(tree, x);
         }
-        for part in &mut self.turning {
+        self.solve_turning(scratch, x);
+    }
+
+    /// The part of A⁻¹ `force` of the degrees of freedom whose inertial forces are implicit, into `x`.
+    pub(crate) fn solve_turning(&mut self, force: &[f64], x: &mut [f64]) {
+        for part in self.turning.iter_mut().filter(|part| part.active) {
             let own = &mut x[part.dofs.clone()];
-            own.copy_from_slice(&scratch[part.dofs.clone()]);
+            own.copy_from_slice(&force[part.dofs.clone()]);
             part.factors.solve(own);
         }
     }

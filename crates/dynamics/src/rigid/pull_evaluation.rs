@@ -61,8 +61,12 @@ impl Evaluation {
         wanted: Wanted,
         out: &mut Adjoint,
     ) -> Result<(), RigidError> {
-        self.multiply(tree, bar)?;
         let discrete = tree.options.integrator == Integrator::Discrete;
+        if discrete && self.stage.has_rows() {
+            let what = "adjoints of constraints under the discrete integrator (tangents are)";
+            return Err(RigidError::Unsupported { what });
+        }
+        self.multiply(tree, bar)?;
         let Self { dynamics: d, stage, scratch, metric, .. } = self;
         let Scratch { sweep, lambda, mu, zeros, entries, rates, .. } = scratch;
         let place = Place { tree, layout, c, k: &d.kinematics };

@@ -198,7 +198,7 @@ impl Evaluation {
         for i in 0..n {
             ws.residual[i] = dynamics.qfrc_smooth[i] - c[layout.dof_armature.at(i)] * a[i];
         }
-        if rows {
+        if rows && tree.options.integrator != Integrator::Discrete {
             return self.push_rows(mechanism, ws, lanes, plain);
         }
         for i in 0..n {
@@ -258,7 +258,52 @@ impl Evaluation {
             for i in 0..n {
                 out[i] += residual[i].tangent[lane];
             }
+        }
+        if rows && tree.options.integrator == Integrator::Discrete {
+            return self.push_discrete_rows(mechanism, ws, lanes);
+        }
+        for lane in 0..lanes {
+            let out = &mut ws.step_acceleration[lane * n..(lane + 1) * n];
             self.solve_step(tree, out, &mut ws.column);
+        }
+        Ok(())
+    }
+
+    /// Turns the tangents of τ − hKv − c − A x at held x, in `step_acceleration`, into those of x, which
+    /// constraints are solved for with A.
+    fn push_discrete_rows(
+        &mut self,
+        mechanism: &Mechanism,
+        ws: &mut PushWorkspace,
+        lanes: usize,
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&mechanism.tree, &mechanism.layout);
+        let n = tree.nv;
+        let PushWorkspace { dynamics, metric, c, qpos, qvel, act, ctrl, constraints, .. } = ws;
+        dynamics.update_forces(tree, layout, c, At { qpos, qvel, act, ctrl }, &[]);
+        dynamics.update_mass(tree, layout, c);
+        let Dynamics { mass, factors, tendons, actuation, .. } = dynamics;
+        factors.entries.copy_from_slice(&mass.entries);
+        metric.add_to(tree, tendons, actuation, factors);
+        let diagonal =
+            |entries: &[D]| -> Vec<D> { tree.rows.iter().map(|row| entries[row.start]).collect() };
+        let (inertia, whole) = (diagonal(&mass.entries), diagonal(&factors.entries));
+        constraints.update(RowInputs { tree, layout, c, dynamics, qpos, qvel });
+        constraints.discretise(tree.options.timestep, &inertia, &whole);
+        let (rows, same) = (&constraints.rows, &self.stage.constraints.rows);
+        if rows.len() != same.len() || rows.entry_count() != same.entry_count() {
+            return Err(RigidError::Unsupported { what: "tangents of rows that come and go" });
+        }
+        ws.force_dot.copy_from_slice(&ws.step_acceleration);
+        ws.force_dot[lanes * n..].fill(0.0);
+        if !self.push_stage(tree, rows, &ws.force_dot, &mut ws.step_acceleration) {
+            return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
+        }
+        for lane in 0..lanes {
+            self.solve_turning(
+                &ws.force_dot[lane * n..(lane + 1) * n],
+                &mut ws.step_acceleration[lane * n..(lane + 1) * n],
+            );
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //!
 //! The problem is solved in a plane: of a sphere the one through its centre and both points, of a cylinder the
 //! one across its axis, along which the path climbs evenly. Choices (which of two tangents, whether the path
-//! touches at all) are those of MuJoCo's modelling chapter, section *Spatial tendons*.
+//! touches at all) are those of MuJoCo 4.0, as measured.
 
 use costate_num::{Mask, Mat3, Scalar, Vec3};
 
@@ -157,7 +157,13 @@ fn around<S: Scalar>(
     let nearest = (-(dot(apart, ends[0]) / distance)).clamp(zero, one);
     let near = plus(ends[0], times(apart, nearest));
     let clear = holds(dot(near, near).gt(square));
-    if clear && side.is_none_or(|side| holds(dot(side, near).ge(zero))) {
+    // Clear of the circle, the path goes the long way round only for a side opposite to both ends.
+    let turn = cross(ends[0], ends[1]);
+    let opposite = |side: Flat<S>| {
+        holds((cross(ends[0], side) * turn).lt(zero))
+            && holds((cross(side, ends[1]) * turn).lt(zero))
+    };
+    if clear && !side.is_some_and(opposite) {
         return None;
     }
     let reach = squares.map(|s| (s - square).sqrt());

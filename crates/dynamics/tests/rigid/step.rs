@@ -2,7 +2,7 @@
 
 use costate_dynamics::rigid::{Mechanism, RigidState};
 
-use crate::reference::{Reference, compare, integrator, numbers, without_contacts};
+use crate::reference::{Reference, compare, integrator, numbers, simulated, without_contacts};
 
 const INTEGRATORS: [&str; 6] =
     ["Euler", "RK4", "implicit", "implicitfast", "discrete", "Euler_no_eulerdamp"];
@@ -18,7 +18,9 @@ fn mechanism(r: &Reference, name: &str) -> Mechanism {
 #[test]
 fn the_next_state_of_every_integrator_is_the_recorded_one() {
     let mut failures = Vec::new();
-    for r in without_contacts() {
+    // What touches is compared under the discrete integrator here, under others elsewhere.
+    for r in simulated() {
+        let touching = r.value["snapshot"]["contact"].as_array().is_some_and(|c| !c.is_empty());
         let state = RigidState {
             qpos: r.snapshot("qpos"),
             qvel: r.snapshot("qvel"),
@@ -28,7 +30,7 @@ fn the_next_state_of_every_integrator_is_the_recorded_one() {
         for name in INTEGRATORS {
             let recorded = &r.value["snapshot"]["next"][name];
             let absent = !recorded["error"].is_null() || recorded.is_null();
-            if absent || name == "discrete" && r.rows() > 0 {
+            if absent || touching && name != "discrete" || r.tree.options.exact_diagonal {
                 continue;
             }
             let m = mechanism(&r, name);

@@ -25,7 +25,7 @@ pub(crate) mod pose;
 mod schema;
 mod sensor;
 pub(crate) mod tree;
-mod write;
+pub(crate) mod write;
 pub(crate) mod xml;
 
 use crate::error::Result;

@@ -40,16 +40,16 @@ pub fn mjcf_with_values(path: &Path, text: &str, model: &Model, target: &Path) -
         done = range.end;
     }
     out.push_str(&text[done..]);
-    verify(model, &out, target)?;
+    verify(model, &parse_mjcf(target, &out)?, target)?;
     Ok(out)
 }
 
 /// Whether a leaf is of the state at the start, which is no part of the file.
-fn is_start(leaf: &Leaf) -> bool {
+pub(crate) fn is_start(leaf: &Leaf) -> bool {
     [".qpos", ".qvel", ".act"].iter().any(|name| leaf.path.ends_with(name))
 }
 
-fn held(path: &Path, leaf: &Leaf, why: &str) -> Error {
+pub(crate) fn held(path: &Path, leaf: &Leaf, why: &str) -> Error {
     Error::new(ErrorKind::Unsupported)
         .in_file(path)
         .element(&leaf.path)
@@ -109,7 +109,7 @@ fn edit(
 }
 
 /// Sets an attribute: its first numbers where it is there, else all of it behind the element's name.
-fn set(
+pub(crate) fn set(
     document: &Document,
     text: &str,
     id: ElementId,
@@ -134,14 +134,15 @@ fn set(
     Ok((at..at, format!(" {attribute}=\"{new}\"")))
 }
 
-fn list(values: &[f64]) -> String {
+/// Numbers in the shortest words that read back the same.
+pub(crate) fn list(values: &[f64]) -> String {
     let words: Vec<String> = values.iter().map(|x| shortest(*x)).collect();
     words.join(" ")
 }
 
-/// Reads the new text and compares all leaves; angles in degrees are not the same to the last bit.
-fn verify(model: &Model, text: &str, target: &Path) -> Result<()> {
-    let new = parse_mjcf(target, text)?;
+/// Compares all leaves of what was written with what they should be; angles in degrees are not the same to
+/// the last bit.
+pub(crate) fn verify(model: &Model, new: &Model, target: &Path) -> Result<()> {
     for (_, leaf) in model.leaves.iter().filter(|(_, leaf)| !is_start(leaf)) {
         let found = new.get(&leaf.path).unwrap_or(&[]);
         let size = leaf.values.iter().fold(0.0f64, |m, x| m.max(x.abs()));

@@ -7,6 +7,10 @@
 //! Visuals, materials, transmissions and extensions of simulators are read past; an attribute or
 //! element that URDF does not have is refused.
 
+mod write;
+
+pub use write::urdf_with_values;
+
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -119,6 +119,8 @@ pub struct Constraints<S: Scalar = f64> {
     pub items: Vec<Item>,
     /// Position (less margin), rate, J̇ v and diagonal of each row.
     pub(in crate::rigid) states: Vec<RowState<S>>,
+    /// Stiffness, damping and impedance of each row.
+    pub(super) responses: Vec<Response<S>>,
     /// The contacts that act.
     pub contacts: Vec<Contact<S>>,
     /// Geoms that may touch; found at the first state.
@@ -141,6 +143,7 @@ impl<S: Scalar> Default for Constraints<S> {
             rows: Rows::new(),
             items: Vec::new(),
             states: Vec::new(),
+            responses: Vec::new(),
             contacts: Vec::new(),
             candidates: Vec::new(),
             searched: false,
@@ -163,6 +166,7 @@ impl<S: Real> Constraints<S> {
         self.rows.clear();
         self.items.clear();
         self.states.clear();
+        self.responses.clear();
         let options = &at.tree.options;
         if !options.constraints {
             return;
@@ -225,6 +229,7 @@ impl<S: Real> Constraints<S> {
         self.rows.reference[row] = reference;
         self.rows.mass[row] = regularisation(response.impedance, state.diagonal).recip();
         self.states.push(state);
+        self.responses.push(response);
         self.count();
     }
 
@@ -233,6 +238,7 @@ impl<S: Real> Constraints<S> {
         let reference = reference_acceleration(response, state.velocity, state.position);
         self.rows.push(law, reference, S::one(), S::zero());
         self.states.push(state);
+        self.responses.push(response);
         self.count();
     }
 

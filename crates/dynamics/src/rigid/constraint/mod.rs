@@ -17,6 +17,7 @@ mod build;
 mod contact;
 mod contact_pullback;
 mod derivative;
+mod discrete;
 mod equality;
 mod factor;
 mod force;
