@@ -243,9 +243,9 @@ fn faults_are_named_with_their_place() {
 fn what_is_not_simulated_is_listed_by_name() {
     let model = read(
         r#"<mujoco>
-  <option viscosity="0.1" density="1.2"/>
+  <option viscosity="0.1" density="1.2" wind="1 0 0" noslip_iterations="3"/>
   <worldbody>
-    <body><freejoint align="true"/><geom size="0.1" adhesion="2"/></body>
+    <body><freejoint align="true"/><geom size="0.1" adhesion="2" fluidshape="ellipsoid"/></body>
     <geom type="hfield" hfield="h"/>
   </worldbody>
   <sensor><magnetometer name="north" site="s"/></sensor>
@@ -256,9 +256,11 @@ fn what_is_not_simulated_is_listed_by_name() {
     let a = tree(&model);
     let mut names: Vec<&str> = a.unsupported.iter().map(|u| u.name.as_str()).collect();
     names.sort_unstable();
-    assert_eq!(names, ["adhesion", "alignfree", "fluid", "hfield"]);
-    let fluid = a.unsupported.iter().find(|u| u.name == "fluid").expect("listed above");
-    assert_eq!(fluid.place, "robot.xml:2:3");
+    assert_eq!(names, ["adhesion", "alignfree", "fluidshape", "hfield", "noslip"]);
+    let noslip = a.unsupported.iter().find(|u| u.name == "noslip").expect("listed above");
+    assert_eq!(noslip.place, "robot.xml:2:3");
+    assert_eq!(model.get("option.viscosity").unwrap(), [0.1]);
+    assert_eq!(model.get("option.wind").unwrap(), [1.0, 0.0, 0.0]);
     assert_eq!(a.skipped_sensors[0].name, "north");
 }
 

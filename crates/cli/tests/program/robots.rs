@@ -132,13 +132,13 @@ fn a_robot_is_drawn() {
 #[test]
 fn what_is_not_simulated_is_refused_unless_allowed() {
     let folder = Folder::new("robot-allow");
-    folder.file("wind.xml", &ARM.replace("timestep=", "density=\"1.2\" timestep="));
-    let (code, value) = folder.json(&["params", "wind.xml"]);
+    folder.file("slip.xml", &ARM.replace("timestep=", "noslip_iterations=\"3\" timestep="));
+    let (code, value) = folder.json(&["params", "slip.xml"]);
     assert_eq!(code, 2, "{value}");
     let message = value["error"]["message"].as_str().unwrap();
-    assert!(message.contains("fluid") && message.contains("wind.xml:3"), "{message}");
-    assert!(message.contains("--allow fluid"), "{message}");
-    let (code, _) = folder.json(&["params", "wind.xml", "--allow", "fluid"]);
+    assert!(message.contains("noslip") && message.contains("slip.xml:3"), "{message}");
+    assert!(message.contains("--allow noslip"), "{message}");
+    let (code, _) = folder.json(&["params", "slip.xml", "--allow", "noslip"]);
     assert_eq!(code, 0);
 }
 
