@@ -29,6 +29,8 @@ pub struct EvaluationAdjoint<'a> {
     pub actuator_force: &'a [f64],
     /// Of the total force of actuators on each degree of freedom; empty for zero.
     pub qfrc_actuator: &'a [f64],
+    /// Of the forces of constraint rows; empty for zero.
+    pub row_force: &'a [f64],
 }
 
 impl<'a> EvaluationAdjoint<'a> {
@@ -41,6 +43,7 @@ impl<'a> EvaluationAdjoint<'a> {
             act_next: &[],
             actuator_force: &[],
             qfrc_actuator: &[],
+            row_force: &[],
         }
     }
 }
@@ -173,7 +176,8 @@ impl Evaluation {
             a_bar.copy_from_slice(held);
         }
         add(a_bar, bar.qacc);
-        match stage.multipliers(d.mass.symmetric_rows(tree), &d.qfrc_smooth, a_bar) {
+        let inertia = d.mass.symmetric_rows(tree);
+        match stage.multipliers(inertia, &d.qfrc_smooth, a_bar, bar.row_force) {
             Some(found) => lambda.copy_from_slice(found),
             None => return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 }),
         }

@@ -8,6 +8,7 @@ use super::pull_sensors::{SensorScratch, pull};
 use super::push::{D, LANES, PushWorkspace, RigidTangents};
 use super::sensors::{Measured, check, measure, measure_limits};
 use super::step::{Mechanism, RigidWorkspace};
+use super::touch::visit_rows;
 
 /// Memory of sensors.
 #[derive(Clone, Debug)]
@@ -38,8 +39,8 @@ impl Mechanism {
     /// What the sensors measure at a state and time, into `out`.
     ///
     /// # Errors
-    /// As of [`step`](Self::step); [`RigidError::Unsupported`] for touch sensors, and for force sensors beside
-    /// constraints between bodies.
+    /// As of [`step`](Self::step); [`RigidError::Unsupported`] for force sensors beside constraints between
+    /// bodies.
     pub fn sense(
         &self,
         c: &[f64],
@@ -62,6 +63,10 @@ impl Mechanism {
         measure(tree, layout, c, d, measured, at, time, out);
         let stage = &evaluation.stage;
         measure_limits(tree, &stage.constraints, stage, &evaluation.qacc, out);
+        for sensor in &tree.sensors {
+            let (value, forces) = (&mut out[sensor.data.start], &stage.solver.force);
+            visit_rows(tree, layout, c, d, stage, sensor.kind, |row| *value += forces[row]);
+        }
         Ok(())
     }
 
@@ -91,6 +96,7 @@ impl Mechanism {
             qacc: &scratch.by_qacc,
             actuator_force: &scratch.by_effort,
             qfrc_actuator: &scratch.by_driven,
+            row_force: &scratch.by_row,
             ..EvaluationAdjoint::of_step(zeros)
         };
         evaluation.pullback(tree, layout, c, at, seeds, self.wanted, bar)
@@ -127,6 +133,15 @@ impl Mechanism {
             let (v, act) = (first * nv..(first + lanes) * nv, first * na..(first + lanes) * na);
             push.lift_state(tree, at, &tangents.q[v.clone()], &tangents.v[v], &tangents.act[act]);
             ws.evaluation.push_measured(self, push, lanes, pushed, values)?;
+            let (d, stage) = (&ws.evaluation.dynamics, &ws.evaluation.stage);
+            for sensor in &tree.sensors {
+                let value = &mut values[sensor.data.start];
+                visit_rows(tree, layout, c, d, stage, sensor.kind, |row| {
+                    for lane in 0..lanes {
+                        value.tangent[lane] += stage.force_tangent(row, lane);
+                    }
+                });
+            }
             for lane in 0..lanes {
                 for (i, value) in values.iter().enumerate() {
                     out[(first + lane) * ny + i] = value.tangent[lane];

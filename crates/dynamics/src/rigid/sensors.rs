@@ -358,7 +358,7 @@ pub(crate) fn measure_limits<S: Scalar>(
     }
 }
 
-/// Refuses what sensors do not know: forces between bodies where constraints act between them, touch.
+/// Refuses what sensors do not know: forces between bodies where constraints act between them.
 pub(crate) fn check(tree: &Tree, stage: &ConstraintStage) -> Result<(), RigidError> {
     let between = stage.constraints.items.iter().any(|item| match item.source {
         Source::Equality(e) => !matches!(
@@ -372,7 +372,6 @@ pub(crate) fn check(tree: &Tree, stage: &ConstraintStage) -> Result<(), RigidErr
             SensorKind::Force(_) | SensorKind::Torque(_) if between => {
                 "force sensors beside constraints between bodies"
             }
-            SensorKind::Touch(_) => "touch sensors",
             _ => continue,
         };
         return Err(RigidError::Unsupported { what });

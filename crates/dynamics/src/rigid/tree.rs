@@ -83,10 +83,14 @@ pub struct Joint {
 }
 
 /// A frame fixed in a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Site {
     /// The body it moves with.
     pub body: usize,
+    /// Its shape, by which touch sensors choose contacts.
+    pub kind: GeomKind,
+    /// Sizes of the shape as those of geoms, m.
+    pub size: [f64; 3],
 }
 
 /// The shape of a geom, with its number in mjModel.

@@ -80,7 +80,8 @@ fn tangents_agree_with_differences() {
         for seed in 0..2 {
             let dot = direction(&s, 10 * seed);
             let mut a_dot = vec![0.0; s.force.len()];
-            assert!(solver.pushforward(s.problem(), &dot, &mut a_dot));
+            let mut f_dot = vec![0.0; s.rows.len()];
+            assert!(solver.pushforward(s.problem(), &dot, &mut a_dot, &mut f_dot));
             let scale = a_dot.iter().fold(0.0f64, |a, x| a.max(x.abs()));
             let mut best = f64::INFINITY;
             let mut wider: Option<Vec<f64>> = None;
@@ -113,7 +114,8 @@ fn adjoints_agree_with_tangents() {
         for seed in 0..3 {
             let dot = direction(&s, 10 * seed);
             let mut a_dot = vec![0.0; n];
-            assert!(solver.pushforward(s.problem(), &dot, &mut a_dot));
+            let mut f_dot = vec![0.0; s.rows.len()];
+            assert!(solver.pushforward(s.problem(), &dot, &mut a_dot, &mut f_dot));
             let a_bar: Vec<f64> = (0..n).map(|i| wave(seed + 50, i)).collect();
             let mut bar = ProblemTangents::zeros(s.problem());
             assert!(solver.pullback(s.problem(), &a_bar, &mut bar));

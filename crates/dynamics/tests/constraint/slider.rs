@@ -45,8 +45,8 @@ impl Joint {
             let mut dot = ProblemTangents::zeros(problem);
             dot.law.loss[0] = loss_dot;
             dot.reference[0] = -response.damping * tangent[1];
-            let mut a_dot = [0.0];
-            assert!(solver.pushforward(problem, &dot, &mut a_dot));
+            let (mut a_dot, mut f_dot) = ([0.0], [0.0]);
+            assert!(solver.pushforward(problem, &dot, &mut a_dot, &mut f_dot));
             tangent[1] += self.h * a_dot[0];
             tangent[0] += self.h * tangent[1];
         }

@@ -14,6 +14,7 @@ mod sensors;
 mod smooth;
 mod step;
 mod tangent;
+mod touch_sensors;
 mod touching;
 mod transport;
 mod wrapping;

@@ -160,7 +160,8 @@ fn tree(file: &Value) -> Tree {
         });
     }
     tree.index().expect("a compiled model is a tree");
-    tree.sites = ints("site_bodyid").iter().map(|b| Site { body: index(*b) }).collect();
+    let site = |b: &i64| Site { body: index(*b), kind: GeomKind::Sphere, size: [0.005; 3] };
+    tree.sites = ints("site_bodyid").iter().map(site).collect();
     geoms(m, &mut tree);
     pairs(m, &mut tree);
     actuators(m, &mut tree);

@@ -6,8 +6,8 @@ use costate_dynamics::rigid::constraint::{
 };
 use costate_dynamics::rigid::inverse::{accelerations, twists};
 use costate_dynamics::rigid::{
-    At, BodyAdjoint, Dynamics, Equality, EqualityKind, Layout, Motions, Site, Tendon, TendonPath,
-    Transport, TransportAdjoints, Tree,
+    At, BodyAdjoint, Dynamics, Equality, EqualityKind, GeomKind, Layout, Motions, Site, Tendon,
+    TendonPath, Transport, TransportAdjoints, Tree,
 };
 use costate_num::spatial::Motion;
 use costate_num::{Dual, Quat};
@@ -310,7 +310,8 @@ fn adjoints_of_sites_agree_with_dual_numbers() {
     for weld in [false, true] {
         let r = load("eq_weld__Euler");
         let mut r = changed(&r, |tree| {
-            tree.sites = vec![Site { body: 1 }, Site { body: 2 }];
+            tree.sites =
+                [1, 2].map(|body| Site { body, kind: GeomKind::Sphere, size: [0.005; 3] }).to_vec();
             tree.equalities[0].kind = if weld {
                 EqualityKind::WeldSites { first: 0, second: 1 }
             } else {

@@ -56,7 +56,9 @@ fn tree() -> Tree {
         joint(JointKind::Free, 6),
     ];
     tree.index().expect("a tree");
-    tree.sites = [2, 3, 5, 0, 6].map(|body| Site { body }).to_vec();
+    tree.sites = [2, 3, 5, 0, 6]
+        .map(|body| Site { body, kind: GeomKind::Sphere, size: [0.005; 3] })
+        .to_vec();
     let tendon =
         |path, wraps| Tendon { path, wraps, limited: false, actuator_force_limited: false };
     let site = PathElement::Site;

@@ -31,7 +31,7 @@ impl Where {
         r: &Reader<'_>,
         frame: &Pose,
         size: &mut [f64; 3],
-        form: Option<Form>,
+        form: Form,
     ) -> Result<PlacementSettings> {
         let Some(ends) = self.fromto else {
             let Pose { pos, quat } = frame.after(&self.pose);
@@ -51,14 +51,19 @@ impl Where {
         let middle = [0, 1, 2].map(|i| (ends[i] + ends[i + 3]) / 2.0);
         let inner = Pose { pos: middle, quat: shortest_turn(axis.map(|x| x / length)) };
         let Pose { pos, quat } = frame.after(&inner);
-        match form {
-            Some(Form::Capsule | Form::Cylinder) => size[1] = length / 2.0,
-            _ => {
-                size[1] = size[0];
-                size[2] = length / 2.0;
-            }
-        }
+        complete(size, form, length);
         Ok(PlacementSettings::Pose { pos, quat })
+    }
+}
+
+/// Completes the sizes of a shape between two points.
+fn complete(size: &mut [f64; 3], form: Form, length: f64) {
+    match form {
+        Form::Capsule | Form::Cylinder => size[1] = length / 2.0,
+        _ => {
+            size[1] = size[0];
+            size[2] = length / 2.0;
+        }
     }
 }
 
@@ -219,7 +224,7 @@ pub(super) fn add(
     }
     let s = &mut geom.settings;
     s.form = form;
-    s.placement = geom.at.place(r, frame, &mut s.size, Some(form))?;
+    s.placement = geom.at.place(r, frame, &mut s.size, form)?;
     let needed = match s.placement {
         PlacementSettings::FromTo(_) => form.size_len().min(1),
         PlacementSettings::Pose { .. } => form.size_len(),
@@ -254,13 +259,25 @@ pub(super) fn add(
 }
 
 /// A site with its numbers in the file's units.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct SiteClass {
     at: Where,
+    kind: Kind,
+    size: [f64; 3],
+}
+
+impl Default for SiteClass {
+    fn default() -> Self {
+        Self { at: Where::default(), kind: Kind::Sphere, size: SiteSettings::default().size }
+    }
 }
 
 impl SiteClass {
     pub fn read(&mut self, r: &Reader<'_>, compiler: &Compiler) -> Result<()> {
+        if let Some(kind) = r.choice("type", &KINDS)? {
+            self.kind = kind;
+        }
+        r.fill("size", 1, &mut self.size)?;
         self.at.read(r, compiler)
     }
 }
@@ -276,10 +293,21 @@ pub(super) fn add_site(
 ) -> Result<()> {
     let mut site = b.class(r, class)?.site.clone();
     site.read(r, &b.compiler)?;
-    let placement = site.at.place(r, frame, &mut [0.0; 3], None)?;
+    let form = match site.kind {
+        Kind::Capsule => Form::Capsule,
+        Kind::Ellipsoid => Form::Ellipsoid,
+        Kind::Cylinder => Form::Cylinder,
+        Kind::Box => Form::Box,
+        _ => Form::Sphere,
+    };
+    let placement = site.at.place(r, frame, &mut site.size, form)?;
+    if let PlacementSettings::FromTo(ends) = placement {
+        complete(&mut site.size, form, norm([0, 1, 2].map(|i| ends[i] - ends[i + 3])));
+    }
     let name = b.name(r, "site", suffix, b.articulation.sites.len());
+    let settings = SiteSettings { name, placement, form, size: site.size };
     b.articulation
-        .add_site(&mut b.model.leaves, body, &SiteSettings { name, placement })
+        .add_site(&mut b.model.leaves, body, &settings)
         .map(|_| ())
         .map_err(|e| r.refused(e))
 }

@@ -43,18 +43,11 @@ pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, Compil
         });
     }
     tree.index()?;
-    tree.sites = a.sites.iter().map(|s| t::Site { body: s.body }).collect();
+    let site = |s: &m::Site| t::Site { body: s.body, kind: kind(s.form), size: s.size };
+    tree.sites = a.sites.iter().map(site).collect();
     for geom in &a.geoms {
         tree.geoms.push(t::Geom {
-            kind: match geom.form {
-                m::Form::Plane => t::GeomKind::Plane,
-                m::Form::Sphere => t::GeomKind::Sphere,
-                m::Form::Capsule => t::GeomKind::Capsule,
-                m::Form::Ellipsoid => t::GeomKind::Ellipsoid,
-                m::Form::Cylinder => t::GeomKind::Cylinder,
-                m::Form::Box => t::GeomKind::Box,
-                m::Form::Mesh(_) => t::GeomKind::Mesh,
-            },
+            kind: kind(geom.form),
             body: geom.body,
             condim: geom.condim,
             contype: geom.contype,
@@ -109,6 +102,18 @@ pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, Compil
         data += count;
     }
     Ok(tree)
+}
+
+fn kind(form: m::Form) -> t::GeomKind {
+    match form {
+        m::Form::Plane => t::GeomKind::Plane,
+        m::Form::Sphere => t::GeomKind::Sphere,
+        m::Form::Capsule => t::GeomKind::Capsule,
+        m::Form::Ellipsoid => t::GeomKind::Ellipsoid,
+        m::Form::Cylinder => t::GeomKind::Cylinder,
+        m::Form::Box => t::GeomKind::Box,
+        m::Form::Mesh(_) => t::GeomKind::Mesh,
+    }
 }
 
 /// Gives meshes that may touch others their hulls. Points in one plane have none.

@@ -52,17 +52,24 @@ impl ProblemTangents {
 pub struct Multipliers {
     /// λ = H⁻¹ ā, the adjoint of τ.
     pub lambda: Vec<f64>,
-    /// y = J λ.
+    /// y = J λ, with the adjoints of forces.
     pub along: Vec<f64>,
     /// w = s″ y, the adjoint of a_ref.
     pub weight: Vec<f64>,
 }
 
 impl Solver {
-    /// λ, J λ and s″ J λ of the adjoint `a_bar` of the acceleration.
+    /// The multipliers of the adjoints of the acceleration and, where they are not empty, of the forces of rows:
+    /// a loss f̄·f(J a − a_ref) adds −Jᵀ s″ f̄ to ā, and f̄ to y.
     ///
     /// Returns false where H could not be factorised; the multipliers are zero then.
-    pub fn multipliers(&mut self, problem: Problem, a_bar: &[f64], out: &mut Multipliers) -> bool {
+    pub fn multipliers(
+        &mut self,
+        problem: Problem,
+        a_bar: &[f64],
+        force_bar: &[f64],
+        out: &mut Multipliers,
+    ) -> bool {
         let (n, m) = (problem.force.len(), problem.rows.len());
         out.lambda.clear();
         out.along.clear();
@@ -74,11 +81,20 @@ impl Solver {
             return false;
         }
         out.lambda.extend_from_slice(a_bar);
+        let Self { x, zone, .. } = &*self;
+        if !force_bar.is_empty() {
+            law::apply_curvature(problem.rows, x, zone, force_bar, &mut out.weight);
+            for r in 0..m {
+                problem.rows.add_transposed(r, -out.weight[r], &mut out.lambda);
+            }
+        }
         self.factor.solve(&mut out.lambda);
         for r in 0..m {
             out.along[r] = problem.rows.dot(r, &out.lambda);
         }
-        let Self { x, zone, .. } = self;
+        for (along, bar) in out.along.iter_mut().zip(force_bar) {
+            *along += bar;
+        }
         law::apply_curvature(problem.rows, x, zone, &out.along, &mut out.weight);
         true
     }
@@ -93,7 +109,7 @@ impl Solver {
     /// Returns false, and adds nothing, where H could not be factorised.
     pub fn pullback(&mut self, problem: Problem, a_bar: &[f64], bar: &mut ProblemTangents) -> bool {
         let mut multipliers = Multipliers::default();
-        if !self.multipliers(problem, a_bar, &mut multipliers) {
+        if !self.multipliers(problem, a_bar, &[], &mut multipliers) {
             return false;
         }
         let n = problem.force.len();
@@ -120,7 +136,7 @@ impl Solver {
         true
     }
 
-    /// Tangent of the solve: ȧ along the tangents of everything.
+    /// Tangent of the solve: ȧ, and that of the forces of rows, along the tangents of everything.
     ///
     /// Returns false, and zero, where H could not be factorised.
     pub fn pushforward(
@@ -128,9 +144,11 @@ impl Solver {
         problem: Problem,
         dot: &ProblemTangents,
         a_dot: &mut [f64],
+        f_dot: &mut [f64],
     ) -> bool {
         let (n, m) = (problem.force.len(), problem.rows.len());
         a_dot.fill(0.0);
+        f_dot.fill(0.0);
         if !self.ensure_factor(problem) {
             return false;
         }
@@ -157,16 +175,24 @@ impl Solver {
             }
             x_dot[r] = sum;
         }
-        let mut f_dot = vec![0.0; m];
-        law::apply_curvature(problem.rows, &self.x, &self.zone, &x_dot, &mut f_dot);
-        for f in &mut f_dot {
+        law::apply_curvature(problem.rows, &self.x, &self.zone, &x_dot, f_dot);
+        for f in f_dot.iter_mut() {
             *f = -*f;
         }
-        law::push_parameters(problem.rows, &self.x, &self.zone, &dot.law, &mut f_dot);
+        law::push_parameters(problem.rows, &self.x, &self.zone, &dot.law, f_dot);
         for r in 0..m {
             problem.rows.add_transposed(r, f_dot[r], a_dot);
         }
         self.factor.solve(a_dot);
+        // What the forces have of the acceleration.
+        let mut curved = vec![0.0; m];
+        for r in 0..m {
+            x_dot[r] = problem.rows.dot(r, a_dot);
+        }
+        law::apply_curvature(problem.rows, &self.x, &self.zone, &x_dot, &mut curved);
+        for (f, curved) in f_dot.iter_mut().zip(curved) {
+            *f -= curved;
+        }
         true
     }
 }

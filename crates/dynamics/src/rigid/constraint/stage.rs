@@ -31,6 +31,8 @@ pub struct ConstraintStage {
     acceleration: Vec<Motion<f64>>,
     lambda_twist: Vec<Motion<f64>>,
     push_twist: Vec<Motion<f64>>,
+    /// Tangents of the forces of rows, direction after direction.
+    force_dot: Vec<f64>,
     tendons: Vec<TendonAdjoint>,
 }
 
@@ -56,17 +58,18 @@ impl ConstraintStage {
         !self.constraints.rows.is_empty()
     }
 
-    /// λ = H⁻¹ ā at the solution, from the adjoint ā of the acceleration. λ is the adjoint of τ; that
-    /// of M is −λ aᵀ. None where H could not be factorised.
+    /// λ = H⁻¹ ā at the solution, from the adjoint ā of the acceleration and those of the forces of rows (empty
+    /// for none). λ is the adjoint of τ; that of M is −λ aᵀ. None where H could not be factorised.
     pub fn multipliers(
         &mut self,
         inertia: SymmetricRows,
         force: &[f64],
         a_bar: &[f64],
+        force_bar: &[f64],
     ) -> Option<&[f64]> {
         let rows = &self.constraints.rows;
         let problem = Problem { inertia, force, rows };
-        let found = self.solver.multipliers(problem, a_bar, &mut self.multipliers);
+        let found = self.solver.multipliers(problem, a_bar, force_bar, &mut self.multipliers);
         found.then_some(&self.multipliers.lambda)
     }
 
@@ -174,14 +177,23 @@ impl ConstraintStage {
         let problem = Problem { inertia, force, rows: &self.constraints.rows };
         let mut dot = ProblemTangents::zeros(problem);
         dot.inertia.clear();
+        let m = self.constraints.rows.len();
+        self.force_dot.clear();
+        self.force_dot.resize(K * m, 0.0);
         for k in 0..K {
             dot.force.copy_from_slice(&force_dot[k * n..(k + 1) * n]);
             dot.set_rows(rows, k);
-            if !self.solver.pushforward(problem, &dot, &mut a_dot[k * n..(k + 1) * n]) {
+            let (a, f) = (k * n..(k + 1) * n, k * m..(k + 1) * m);
+            if !self.solver.pushforward(problem, &dot, &mut a_dot[a], &mut self.force_dot[f]) {
                 return false;
             }
         }
         true
+    }
+
+    /// Tangent of the force of a row along direction `k` of the last [`pushforward`](Self::pushforward).
+    pub fn force_tangent(&self, row: usize, k: usize) -> f64 {
+        self.force_dot[k * self.constraints.rows.len() + row]
     }
 }
 

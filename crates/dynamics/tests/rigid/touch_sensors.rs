@@ -1,0 +1,75 @@
+//! Sensors of forces of contacts, and of limits beside them.
+
+use std::path::Path;
+
+use costate_dynamics::rigid::{Derivation, Mechanism, RigidState};
+
+use crate::proof::{Point, prove_sensors};
+use crate::reference::compare;
+
+/// The state of `touch.xml` at which the numbers below were recorded with mujoco 4.0: velocity i is
+/// 0.1 sin(1 + i), hinge and slide are beyond their limits.
+fn touching(elliptic: bool) -> Point {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/mujoco/models");
+    let model = costate_formats::read_mjcf(folder.join("touch.xml")).expect("it reads");
+    let derivation = Derivation::new(&model).expect("it compiles");
+    let c = derivation.derive(&model.theta()).expect("it derives");
+    let mut tree = derivation.tree.clone();
+    tree.options.elliptic = elliptic;
+    let mut qpos = model.articulation.as_ref().expect("a robot").reference_pose(&model.leaves);
+    let scalar = qpos.len() - 2;
+    qpos[scalar..].copy_from_slice(&[0.71, 0.045]);
+    let qvel = (0..tree.nv).map(|i| 0.1 * (1.0 + i as f64).sin()).collect();
+    let state = RigidState { qpos, qvel, act: Vec::new() };
+    Point { mechanism: Mechanism::new(tree), c, state, ctrl: Vec::new() }
+}
+
+#[test]
+fn forces_of_contacts_and_limits_are_the_recorded_ones() {
+    let limits = [
+        -0.011868299202268173,
+        -0.014987720966295234,
+        0.0,
+        -0.004999999999999996,
+        -0.09129452507276277,
+        1.5107781501257054,
+        -0.019499999999999962,
+        -0.05613866721278805,
+        8.484388020533837,
+    ];
+    let touch = [
+        [
+            10.408_299_919_401_33,
+            10.408_299_919_401_33,
+            0.0,
+            7.131_304_886_085_536,
+            14.781_398_091_211_779,
+            3.861_305_869_720_935,
+        ],
+        [
+            10.408_299_919_401_33,
+            10.408_299_919_401_33,
+            0.0,
+            9.578_204_087_972_53,
+            11.806_870_413_889_271,
+            4.151_160_726_522_93,
+        ],
+    ];
+    for (elliptic, touch) in [(true, touch[0]), (false, touch[1])] {
+        let p = touching(elliptic);
+        let m = &p.mechanism;
+        let (mut ws, mut sensors, mut out) = (m.workspace(), m.sensor_workspace(), Vec::new());
+        m.sense(&p.c, p.state.with(&p.ctrl), 0.0, &[], &mut out, &mut ws, &mut sensors)
+            .expect("it measures");
+        compare(&format!("elliptic {elliptic}"), &out, &[&touch[..], &limits].concat(), 1e-9);
+    }
+}
+
+#[test]
+fn their_derivatives_are_proved() {
+    let mut failures = Vec::new();
+    for elliptic in [true, false] {
+        failures.extend(prove_sensors(&format!("elliptic {elliptic}"), &touching(elliptic)));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
