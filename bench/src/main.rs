@@ -6,12 +6,15 @@
 //! `costate-bench --experiment FILE REPEATS` times the gradient of an experiment's cost at its start, ms.
 //! `costate-bench --chain LINKS STEPS REPEATS` times a step of a chain of hinges, its pullback, and the gradient
 //! of a whole motion by all inertial parameters, ns per step.
+//! `costate-bench --robot FILE STEPS REPEATS` times a step of a robot from MJCF and its pullback, ns per step;
+//! `--boxes COUNT STEPS REPEATS` those of columns of boxes, whose MJCF `--boxes COUNT --mjcf` prints.
 //! `costate-bench --bits` checks that all instruction sets of this processor give the same bits.
 
 mod bits;
 mod chain;
 mod clock;
 mod grid;
+mod robot;
 
 use std::path::Path;
 
@@ -64,6 +67,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             return Err("--chain takes three numbers: links, steps, repeats".into());
         };
         return chain::measure(links, steps, repeats);
+    }
+    if has("--robot") {
+        let (Some(file), &[steps, repeats]) = (arguments.get(1), numbers.as_slice()) else {
+            return Err("--robot takes a file, then numbers of steps and repeats".into());
+        };
+        return robot::measure(&costate_formats::read_mjcf(file)?, steps, repeats);
+    }
+    if has("--boxes") {
+        let text = robot::boxes(numbers.first().copied().unwrap_or(100));
+        if has("--mjcf") {
+            print!("{text}");
+            return Ok(());
+        }
+        let &[_, steps, repeats] = numbers.as_slice() else {
+            return Err("--boxes takes three numbers: boxes, steps, repeats".into());
+        };
+        return robot::measure(&costate_formats::parse_mjcf("boxes.xml", &text)?, steps, repeats);
     }
     let &[nx, ny, nz, steps, repeats] = numbers.as_slice() else {
         return Err("five numbers: cells in x, y and z, steps, repeats".into());

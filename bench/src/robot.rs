@@ -1,0 +1,95 @@
+//! Robots from MJCF: a step with its contacts, and the gradient of a motion by every mass and friction.
+
+use costate_dynamics::rigid::{Adjoint, Derivation, Mechanism, RigidState, RigidWorkspace};
+use costate_model::Model;
+
+use crate::Times;
+use crate::clock::Clock;
+
+/// MJCF of `count` boxes in columns of five over a floor, each a little turned.
+pub fn boxes(count: usize) -> String {
+    let mut bodies = String::new();
+    for n in 0..count {
+        let (column, level) = (n / 5, n % 5);
+        let (x, y) = (0.35 * (column % 5) as f64, 0.35 * (column / 5) as f64);
+        let z = 0.105 + 0.21 * level as f64;
+        let turn = 7.0 * ((n * 13) % 11) as f64;
+        bodies += &format!(
+            "<body pos=\"{x} {y} {z}\" euler=\"0 0 {turn}\"><freejoint/>\
+             <geom type=\"box\" size=\".1 .09 .1\"/></body>\n"
+        );
+    }
+    format!(
+        "<mujoco><option timestep=\"0.002\"/><worldbody>\n\
+         <geom type=\"plane\" size=\"9 9 1\"/>\n{bodies}</worldbody></mujoco>\n"
+    )
+}
+
+/// Times `steps` steps of a model and prints a JSON object.
+///
+/// # Errors
+/// Where the model does not compile or a step fails.
+pub fn measure(
+    model: &Model,
+    steps: usize,
+    repeats: usize,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let articulation = model.articulation.as_ref().ok_or("the model has no robot")?;
+    let derivation = Derivation::new(model)?;
+    let c = derivation.derive(&model.theta())?;
+    let m = Mechanism::new(derivation.tree.clone());
+    let (nv, na) = (m.tree.nv, m.tree.na);
+    let start = RigidState {
+        qpos: articulation.reference_pose(&model.leaves),
+        qvel: vec![0.0; nv],
+        act: vec![0.0; na],
+    };
+    let ctrl = vec![0.0; m.tree.actuators.len()];
+    let mut states = vec![start; steps + 1];
+    let mut warms = vec![Vec::new(); steps];
+    let mut ws = m.workspace();
+    let mut contacts = 0;
+    let mut bar = Adjoint::zeros(&m.tree, &m.layout);
+    let (mut forward, mut back) = (Times::default(), Times::default());
+    let unit = 1e9 / steps as f64;
+    for _ in 0..repeats.max(1) {
+        let clock = Clock::start();
+        contacts = run(&m, &c, &ctrl, &mut states, &mut warms, &mut ws)?;
+        forward.push(&clock, unit);
+        let clock = Clock::start();
+        bar.clear();
+        bar.q.fill(1.0);
+        for (state, warm) in states[..steps].iter().zip(&warms).rev() {
+            m.step_pullback(&c, state.with(&ctrl), warm, &mut bar, &mut ws)?;
+        }
+        back.push(&clock, unit);
+    }
+    println!(
+        "{{\"dofs\": {nv}, \"steps\": {steps}, \"contacts_per_step\": {:.1}, {}, {}}}",
+        contacts as f64 / steps as f64,
+        forward.json("step"),
+        back.json("pullback")
+    );
+    Ok(())
+}
+
+/// Steps from the first of the states; returns how many contacts there were.
+fn run(
+    m: &Mechanism,
+    c: &[f64],
+    ctrl: &[f64],
+    states: &mut [RigidState],
+    warms: &mut [Vec<f64>],
+    ws: &mut RigidWorkspace,
+) -> Result<usize, Box<dyn std::error::Error>> {
+    let mut contacts = 0;
+    let mut warm: Vec<f64> = Vec::new();
+    for k in 0..warms.len() {
+        let (before, after) = states.split_at_mut(k + 1);
+        warms[k].clone_from(&warm);
+        m.step(c, before[k].with(ctrl), &warm, &mut after[0], ws)?;
+        warm.clone_from(&ws.evaluation.qacc);
+        contacts += ws.evaluation.stage.constraints.contacts.len();
+    }
+    Ok(contacts)
+}
