@@ -1,4 +1,5 @@
-//! Plane and convex mesh: the corners of the face that is turned to the plane, from the lowest one on, four at most.
+//! Plane and convex mesh: of the face that is turned to the plane, the four corners that span most, the lowest one
+//! among them, as far as they are near enough.
 
 use super::{Real, Shape, Surface, Touch, patch};
 
@@ -24,9 +25,7 @@ pub(super) fn touch<S: Real>(a: &Shape<S>, b: &Surface<'_, S>, margin: S, out: &
     let mut add = |v: usize| {
         let corner = b.corner(v);
         let distance = (corner - a.position).dot(normal);
-        if distance.le(margin) {
-            found.push((corner - normal * distance.scale(0.5), distance));
-        }
+        found.push((corner - normal * distance.scale(0.5), distance));
     };
     if first.is_none() {
         // It lies in the face and is no corner of it.
@@ -36,6 +35,8 @@ pub(super) fn touch<S: Real>(a: &Shape<S>, b: &Surface<'_, S>, margin: S, out: &
         add(ring[(first.unwrap_or(0) + k) % ring.len()] as usize);
     }
     for (point, distance) in patch::at_most_four(found, normal) {
-        out.push(Touch::new(point, normal, distance));
+        if distance.le(margin) {
+            out.push(Touch::new(point, normal, distance));
+        }
     }
 }
