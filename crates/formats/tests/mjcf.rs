@@ -246,7 +246,6 @@ fn what_is_not_simulated_is_listed_by_name() {
   <option viscosity="0.1" density="1.2" wind="1 0 0" noslip_iterations="3"/>
   <worldbody>
     <body><freejoint align="true"/><geom size="0.1" adhesion="2" fluidshape="ellipsoid"/></body>
-    <geom type="hfield" hfield="h"/>
   </worldbody>
   <sensor><magnetometer name="north" site="s"/></sensor>
   <visual><map zfar="30"/></visual>
@@ -256,7 +255,7 @@ fn what_is_not_simulated_is_listed_by_name() {
     let a = tree(&model);
     let mut names: Vec<&str> = a.unsupported.iter().map(|u| u.name.as_str()).collect();
     names.sort_unstable();
-    assert_eq!(names, ["adhesion", "alignfree", "fluidshape", "hfield", "noslip"]);
+    assert_eq!(names, ["adhesion", "alignfree", "fluidshape", "noslip"]);
     let noslip = a.unsupported.iter().find(|u| u.name == "noslip").expect("listed above");
     assert_eq!(noslip.place, "robot.xml:2:3");
     assert_eq!(model.get("option.viscosity").unwrap(), [0.1]);
@@ -304,6 +303,25 @@ fn a_mesh_of_triangles_weighs_like_its_solid() {
         assert!((mesh.inertia[i] - 8.0 * (4.0 + 4.0) / 12.0).abs() < 1e-12);
         assert!(mesh.inertia[3 + i].abs() < 1e-12);
     }
+}
+
+#[test]
+fn heights_go_from_zero_to_the_given_one_and_rows_from_the_top() {
+    let model = read(
+        r#"<mujoco>
+  <asset><hfield name="hills" nrow="2" ncol="3" size="2 1 0.5 0.1" elevation="1 2 3  5 4 3"/></asset>
+  <worldbody><geom type="hfield" hfield="hills"/></worldbody>
+</mujoco>"#,
+    );
+    let field = &tree(&model).fields[0];
+    assert_eq!((field.rows, field.columns), (2, 3));
+    assert_eq!(field.heights[..], [0.5, 0.375, 0.25, 0.0, 0.125, 0.25]);
+    assert_eq!((field.point(0, 0), field.point(1, 2)), ([-2.0, -1.0, 0.5], [2.0, 1.0, 0.25]));
+    let text = r#"<mujoco>
+  <asset><hfield name="hills" nrow="2" ncol="2" size="2 1 0.5 0.1" elevation="1 2 3"/></asset>
+  <worldbody><geom type="hfield" hfield="hills"/></worldbody>
+</mujoco>"#;
+    assert_eq!(fault(text).1, ErrorKind::WrongLength);
 }
 
 /// Mass, centre and inertia are those of mujoco 4.0, whose vertices are of single precision.

@@ -261,6 +261,11 @@ fn geom(a: &Articulation, leaves: &Leaves, index: usize) -> GeomView {
             Look::Solid(Geometry::Ellipsoid { half: [number(0), number(1), number(2)] })
         }
         Form::Box => Look::Solid(Geometry::Box { half: [number(0), number(1), number(2)] }),
+        Form::HeightField(field) => {
+            let (vertices, triangles) =
+                a.fields.get(field).map(|f| f.surface()).unwrap_or_default();
+            Look::Surface { vertices: vertices.iter().map(|v| vec3(v)).collect(), triangles }
+        }
         Form::Mesh(mesh) => {
             let mesh = a.meshes.get(mesh);
             Look::Surface {

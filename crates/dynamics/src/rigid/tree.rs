@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use costate_model::rigid::Hull;
+use costate_model::rigid::{HeightField, Hull};
 use thiserror::Error;
 
 pub use super::options::{Integrator, Options};
@@ -131,6 +131,8 @@ pub struct Geom {
     pub priority: i32,
     /// The convex hull of a mesh that may touch others, in the geom's axes.
     pub hull: Option<Arc<Hull>>,
+    /// The heights of a height field.
+    pub field: Option<Arc<HeightField>>,
 }
 
 /// Two geoms whose contact has its own parameters, whatever their bits and bodies.

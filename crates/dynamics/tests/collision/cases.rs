@@ -1,8 +1,10 @@
 //! The recorded contacts of `tests/data/mujoco/collision`.
 
+use std::sync::Arc;
+
 use costate_dynamics::rigid::GeomKind;
 use costate_dynamics::rigid::collision::{Real, Shape, Surface, Touch, collide};
-use costate_model::rigid::Hull;
+use costate_model::rigid::{HeightField, Hull};
 use costate_num::{Quat, Vec3};
 
 /// Two geoms and the contacts that MuJoCo finds between them.
@@ -12,6 +14,8 @@ pub struct Case {
     pub shapes: [Shape<f64>; 2],
     /// Hulls of meshes.
     pub hulls: [Option<Hull>; 2],
+    /// The first one's heights, of a height field.
+    pub field: Option<HeightField>,
     pub margin: f64,
     /// Whether both are turned by quarter turns: the order of contacts is rounding's.
     pub aligned: bool,
@@ -29,6 +33,7 @@ fn kind(name: &str) -> GeomKind {
         "cylinder" => GeomKind::Cylinder,
         "box" => GeomKind::Box,
         "mesh" => GeomKind::Mesh,
+        "hfield" => GeomKind::HeightField,
         other => panic!("{other}"),
     }
 }
@@ -39,6 +44,19 @@ fn numbers(value: &serde_json::Value) -> Vec<f64> {
 
 fn vector(x: &[f64]) -> Vec3<f64> {
     Vec3::new(x[0], x[1], x[2])
+}
+
+fn field(case: &serde_json::Value) -> Option<HeightField> {
+    let heights = case["heights"].as_array()?;
+    let size = numbers(&case["field_size"]);
+    Some(HeightField {
+        name: "ground".into(),
+        rows: heights.len(),
+        columns: heights[0].as_array().unwrap().len(),
+        heights: Arc::new(heights.iter().flat_map(numbers).collect()),
+        half: [size[0], size[1]],
+        depth: size[2],
+    })
 }
 
 /// All recorded cases of a pair, such as `box_box`.
@@ -80,6 +98,7 @@ pub fn all(pair: &str) -> Vec<Case> {
                 kinds,
                 shapes,
                 hulls,
+                field: field(case),
                 margin: case["margin"].as_f64().unwrap(),
                 aligned: case["aligned"].as_bool().unwrap(),
                 contacts: contacts.iter().map(touch).collect(),
@@ -93,9 +112,9 @@ impl Case {
     /// What is found between the two geoms, or others in their place.
     pub fn find<S: Real>(&self, shapes: &[Shape<S>; 2]) -> Vec<Touch<S>> {
         let surface = |k: usize| Surface {
-            kind: self.kinds[k],
-            shape: &shapes[k],
             hull: self.hulls[k].as_ref(),
+            field: self.field.as_ref(),
+            ..Surface::new(self.kinds[k], &shapes[k])
         };
         let mut found = Vec::new();
         assert!(collide(&surface(0), &surface(1), S::splat(self.margin), &mut found));

@@ -157,3 +157,29 @@ fn meshes_on_planes() {
     println!("plane_mesh: as many contacts in {as_many} of {cases}");
     assert!(as_many * 10 > cases * 8, "{as_many} of {cases}");
 }
+
+/// Contacts with the prisms of height fields: as many as MuJoCo finds, at its places.
+#[test]
+fn shapes_on_height_fields() {
+    let (mut cases, mut same) = (0, 0);
+    let mut others = Vec::new();
+    for pair in ["hfield_sphere", "hfield_capsule", "hfield_box"] {
+        for case in all(pair) {
+            let found = case.find(&case.shapes);
+            cases += 1;
+            let is_near = |a: &Touch<f64>, b: &Touch<f64>| {
+                (a.position - b.position).norm() < 2e-3 && (a.distance - b.distance).abs() < 1e-4
+            };
+            let matched = case.contacts.iter().filter(|b| found.iter().any(|a| is_near(a, b)));
+            let matched = matched.count();
+            if found.len() == case.contacts.len() && matched == found.len() {
+                same += 1;
+            } else {
+                let counts = [found.len(), case.contacts.len(), matched];
+                others.push(format!("{}: own, recorded, matched {counts:?}", case.name));
+            }
+        }
+    }
+    println!("height fields: {same} of {cases}\n{}", others.join("\n"));
+    assert!(same * 10 >= cases * 8, "{same} of {cases}\n{}", others.join("\n"));
+}

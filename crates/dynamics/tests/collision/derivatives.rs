@@ -143,6 +143,9 @@ fn witnesses_agree_with_differences() {
         "cylinder_mesh",
         "box_mesh",
         "mesh_mesh",
+        "hfield_sphere",
+        "hfield_capsule",
+        "hfield_box",
     ] {
         prove(pair, 0.8);
     }

@@ -227,6 +227,7 @@ fn geoms(m: &Value, tree: &mut Tree) {
             conaffinity: conaffinity[g] as u32,
             priority: priority[g] as i32,
             hull: None,
+            field: None,
         });
     }
 }

@@ -3,6 +3,7 @@
 use super::attributes::Reader;
 use super::classes::{Class, Classes};
 use super::compiler::Compiler;
+use super::field::FieldAsset;
 use super::mesh::MeshAsset;
 use super::xml::{Document, ElementId};
 use crate::error::{ErrorKind, Result};
@@ -22,6 +23,8 @@ pub(super) struct Builder<'a> {
     pub articulation: Articulation,
     /// Meshes by name, as the assets say them, with their place in the articulation once used.
     pub meshes: HashMap<String, MeshAsset>,
+    /// Height fields by name, likewise.
+    pub fields: HashMap<String, FieldAsset>,
     /// Suffixes of the replicas of a name, by kind and name.
     pub replicas: HashMap<(&'static str, String), Vec<String>>,
     /// The element of each kind and name.
@@ -56,6 +59,7 @@ impl<'a> Builder<'a> {
             model,
             articulation,
             meshes: HashMap::new(),
+            fields: HashMap::new(),
             replicas: HashMap::new(),
             origins: HashMap::new(),
             fluid: ([0.0; 2], [0.0; 3]),

@@ -103,6 +103,7 @@ pub(super) struct GeomClass {
     mass: Option<f64>,
     density: Option<f64>,
     mesh: Option<String>,
+    field: Option<String>,
     surfacevel: [f64; 6],
     adhesion: f64,
     fluid_ellipsoid: bool,
@@ -154,6 +155,9 @@ impl GeomClass {
         if let Some(mesh) = r.text("mesh") {
             self.mesh = Some(mesh.to_owned());
         }
+        if let Some(field) = r.text("hfield") {
+            self.field = Some(field.to_owned());
+        }
         r.fill("surfacevel", 1, &mut self.surfacevel)?;
         r.set_number("adhesion", &mut self.adhesion)
     }
@@ -192,8 +196,11 @@ pub(super) fn add(
     }
     let form = match geom.kind {
         Kind::HeightField => {
-            b.unsupported(r, "hfield", "height fields");
-            return Ok(());
+            let name = geom.field.as_deref().ok_or_else(|| {
+                r.error(ErrorKind::Missing)
+                    .expected("the attribute hfield of a geom of type hfield")
+            })?;
+            Form::HeightField(b.field(r, name)?)
         }
         Kind::SignedDistance => {
             b.unsupported(r, "sdf", "shapes given by a signed distance");
@@ -237,8 +244,9 @@ pub(super) fn add(
     }
     let group = i64::from(s.group);
     let [low, high] = b.compiler.inertia_groups;
-    s.in_inertia =
-        (low..=high).contains(&group) && form != Form::Plane && super::tree::counts_geoms(b, body);
+    s.in_inertia = (low..=high).contains(&group)
+        && !matches!(form, Form::Plane | Form::HeightField(_))
+        && super::tree::counts_geoms(b, body);
     let shell = s.shell;
     s.mass = match (geom.mass, geom.density) {
         (Some(mass), _) => GeomMass::Mass(mass),

@@ -75,6 +75,7 @@ pub(super) fn read_assets(b: &mut Builder<'_>, r: &Reader<'_>) -> Result<()> {
                         .found(format!("{name:?} a second time")));
                 }
             }
+            "hfield" => super::field::note(b, &child)?,
             "model" => b.unsupported(&child, "attach", "models attached to others"),
             _ => {}
         }

@@ -29,13 +29,15 @@ pub enum Form {
     Box,
     /// A mesh, by its place in [`Articulation::meshes`]; no size.
     Mesh(usize),
+    /// A height field, by its place in [`Articulation::fields`]; no size.
+    HeightField(usize),
 }
 
 impl Form {
     /// How many numbers its size has.
     pub const fn size_len(self) -> usize {
         match self {
-            Self::Plane | Self::Mesh(_) => 0,
+            Self::Plane | Self::Mesh(_) | Self::HeightField(_) => 0,
             Self::Sphere => 1,
             Self::Capsule | Self::Cylinder => 2,
             Self::Ellipsoid | Self::Box => 3,
@@ -51,6 +53,7 @@ impl Form {
             Self::Cylinder => "cylinder",
             Self::Box => "box",
             Self::Mesh(_) => "mesh",
+            Self::HeightField(_) => "hfield",
         }
     }
 }

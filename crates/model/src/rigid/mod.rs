@@ -15,6 +15,7 @@ mod actuator;
 mod body;
 mod contact;
 mod equality;
+mod field;
 mod geom;
 mod hull;
 mod initial;
@@ -34,6 +35,7 @@ pub use actuator::{
 pub use body::{Body, BodySettings, Inertial, InertialSettings, Tensor};
 pub use contact::{Exclude, Pair, PairSettings};
 pub use equality::{Equality, EqualityKind, EqualityKindSettings, EqualitySettings, Place};
+pub use field::HeightField;
 pub use geom::{Form, Geom, GeomMass, GeomSettings, Mesh, Placement, PlacementSettings};
 pub use hull::{Hull, HullError, HullFace};
 pub use initial::InitialState;
@@ -62,6 +64,8 @@ pub struct Articulation {
     pub sites: Vec<Site>,
     /// Meshes that geoms refer to.
     pub meshes: Vec<Mesh>,
+    /// Height fields that geoms refer to.
+    pub fields: Vec<HeightField>,
     /// Tendons.
     pub tendons: Vec<Tendon>,
     /// Equality constraints.

@@ -31,7 +31,7 @@ pub fn extent<S: Scalar>(form: Form, shell: bool, [a, b, c]: [S; 3]) -> S {
         }
         (Form::Box, false) => a * b * c * n(8.0),
         (Form::Box, true) => (a * b + b * c + c * a) * n(8.0),
-        (Form::Plane | Form::Mesh(_), _) => S::zero(),
+        (Form::Plane | Form::Mesh(_) | Form::HeightField(_), _) => S::zero(),
     }
 }
 
@@ -102,6 +102,6 @@ pub fn principal<S: Scalar>(form: Form, shell: bool, [a, b, c]: [S; 3]) -> Vec3<
             let [x, y, z] = moment;
             Vec3::new(y + z, x + z, x + y)
         }
-        (Form::Plane | Form::Mesh(_), _) => Vec3::zero(),
+        (Form::Plane | Form::Mesh(_) | Form::HeightField(_), _) => Vec3::zero(),
     }
 }

@@ -18,26 +18,61 @@ pub(super) fn touch<S: Real>(
     let plain = [a.shape.values(), b.shape.values()];
     let cores = [core(a, &plain[0]), core(b, &plain[1])];
     let cores = [&cores[0], &cores[1]];
-    let Some(found) = search(cores, margin.value()) else { return };
-    let witness = Witness::at(cores, &found);
-    let (normal, distance) = match &witness {
-        Some(witness) => (witness.normal(), witness.distance()),
-        None => (found.normal, found.distance),
-    };
-    if distance > margin.value() || patch::touch(a, b, cores, normal, margin, out) {
-        return;
+    let Some(found) = Pair::find(cores, margin.value()) else { return };
+    if !patch::touch(a, b, cores, found.normal(), margin, out) {
+        out.push(found.touch(a, b, &plain));
     }
-    out.push(match witness {
-        Some(witness) => {
-            let nearest = witness.nearest([a, b], [radius(a), radius(b)]);
-            Touch::new(nearest.middle, nearest.normal, nearest.distance)
+}
+
+/// The contact at the nearest or deepest points.
+pub(super) fn nearest<S: Real>(
+    a: &Surface<'_, S>,
+    b: &Surface<'_, S>,
+    margin: S,
+) -> Option<Touch<S>> {
+    let plain = [a.shape.values(), b.shape.values()];
+    let cores = [core(a, &plain[0]), core(b, &plain[1])];
+    let found = Pair::find([&cores[0], &cores[1]], margin.value())?;
+    Some(found.touch(a, b, &plain))
+}
+
+/// What was found between two shapes, and the features that it is between.
+struct Pair {
+    found: Found,
+    witness: Option<Witness>,
+}
+
+impl Pair {
+    fn find(cores: [&Core<'_>; 2], margin: f64) -> Option<Self> {
+        let found = search(cores, margin)?;
+        let witness = Witness::at(cores, &found);
+        let distance = witness.as_ref().map_or(found.distance, Witness::distance);
+        (distance <= margin).then_some(Self { found, witness })
+    }
+
+    fn normal(&self) -> Vec3<f64> {
+        self.witness.as_ref().map_or(self.found.normal, Witness::normal)
+    }
+
+    fn touch<S: Real>(
+        &self,
+        a: &Surface<'_, S>,
+        b: &Surface<'_, S>,
+        plain: &[Shape<f64>; 2],
+    ) -> Touch<S> {
+        match &self.witness {
+            Some(witness) => {
+                let nearest = witness.nearest([a, b], [radius(a), radius(b)]);
+                Touch::new(nearest.middle, nearest.normal, nearest.distance)
+            }
+            None => held(a, b, plain, &self.found),
         }
-        None => held(a, b, &plain, &found),
-    });
+    }
 }
 
 fn core<'a, S: Real>(surface: &Surface<'a, S>, plain: &'a Shape<f64>) -> Core<'a> {
-    Core::new(Surface { kind: surface.kind, shape: plain, hull: surface.hull })
+    let Surface { kind, hull, field, corners, .. } = *surface;
+    Core::new(Surface { kind, shape: plain, hull, field, corners })
 }
 
 /// Radius of the ball about the core.

@@ -9,6 +9,7 @@ mod capsule_box;
 mod capsule_capsule;
 mod convex;
 mod epa;
+mod field;
 mod gjk;
 mod pairs;
 mod patch;
@@ -123,7 +124,7 @@ pub fn collide<S: Real>(
     margin: S,
     out: &mut Vec<Touch<S>>,
 ) -> bool {
-    use GeomKind::{Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere};
+    use GeomKind::{Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere};
     let (a, b) = (first.shape, second.shape);
     let kinds = [first.kind, second.kind];
     if !is_supported(kinds) {
@@ -143,6 +144,7 @@ pub fn collide<S: Real>(
         [Capsule, Capsule] => capsule_capsule::touch(a, b, margin, out),
         [Capsule, Box] => capsule_box::touch(a, b, margin, out),
         [Box, Box] => box_box::touch(a, b, margin, out),
+        [HeightField, _] => field::touch(first, second, margin, out),
         _ => convex::touch(first, second, margin, out),
     }
     true
@@ -150,9 +152,8 @@ pub fn collide<S: Real>(
 
 /// Whether [`collide`] knows the pair, in MuJoCo's order of kinds.
 pub fn is_supported(kinds: [GeomKind; 2]) -> bool {
-    let [first, second] = kinds;
-    let is_convex = |kind| !matches!(kind, GeomKind::Plane | GeomKind::HeightField);
-    (first == GeomKind::Plane || is_convex(first)) && is_convex(second)
+    // Neither plane nor height field touches another.
+    !matches!(kinds[1], GeomKind::Plane | GeomKind::HeightField)
 }
 
 /// Radius of the sphere about a geom's centre that holds it; none for a plane.

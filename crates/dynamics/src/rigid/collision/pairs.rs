@@ -48,15 +48,21 @@ pub fn unsupported(tree: &Tree) -> Vec<UnsupportedContact> {
     let all = selected(tree).into_iter();
     all.filter_map(|candidate| {
         let [first, second] = kinds(tree, candidate.geoms);
-        let known = is_simulated(tree, candidate.geoms);
+        let without_contacts = !is_supported([first, second]);
+        let known = without_contacts || is_simulated(tree, candidate.geoms);
         (!known).then_some(UnsupportedContact { geoms: candidate.geoms, first, second })
     })
     .collect()
 }
 
-/// Whether contacts of two geoms are simulated: those of a mesh that has no volume are not.
+/// Whether contacts of two geoms are simulated: those of a mesh that has no volume are not. Planes and height
+/// fields do not touch each other.
 fn is_simulated(tree: &Tree, geoms: [usize; 2]) -> bool {
-    let has_shape = |g: usize| tree.geoms[g].kind != GeomKind::Mesh || tree.geoms[g].hull.is_some();
+    let has_shape = |g: usize| match tree.geoms[g].kind {
+        GeomKind::Mesh => tree.geoms[g].hull.is_some(),
+        GeomKind::HeightField => tree.geoms[g].field.is_some(),
+        _ => true,
+    };
     is_supported(kinds(tree, geoms)) && geoms.into_iter().all(has_shape)
 }
 

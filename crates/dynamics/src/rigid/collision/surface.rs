@@ -1,6 +1,6 @@
 //! What collision knows of a geom: its kind, its place and its asset; and its shape as a convex set.
 
-use costate_model::rigid::Hull;
+use costate_model::rigid::{HeightField, Hull};
 use costate_num::Vec3;
 
 use super::{Real, SMALLEST, Shape};
@@ -15,12 +15,16 @@ pub struct Surface<'a, S> {
     pub shape: &'a Shape<S>,
     /// The convex hull of a mesh, in the geom's axes.
     pub hull: Option<&'a Hull>,
+    /// The heights of a height field.
+    pub field: Option<&'a HeightField>,
+    /// Of a height field, the prism that is looked at, in the geom's axes.
+    pub(super) corners: Option<&'a [[f64; 3]; 6]>,
 }
 
 impl<'a, S: Real> Surface<'a, S> {
     /// A primitive shape.
     pub fn new(kind: GeomKind, shape: &'a Shape<S>) -> Self {
-        Self { kind, shape, hull: None }
+        Self { kind, shape, hull: None, field: None, corners: None }
     }
 
     /// A corner of a box or a mesh, an end of a capsule's axis or the centre of a sphere, by its number.
@@ -36,9 +40,10 @@ impl<'a, S: Real> Surface<'a, S> {
                 let end = if id == 0 { -size.y } else { size.y };
                 return shape.position + shape.axes.columns[2] * end;
             }
-            _ => match self.hull {
-                Some(hull) => Vec3::splat(hull.vertices[id]),
-                None => return shape.position,
+            _ => match (self.hull, self.corners) {
+                (Some(hull), _) => Vec3::splat(hull.vertices[id]),
+                (None, Some(corners)) => Vec3::splat(corners[id]),
+                (None, None) => return shape.position,
             },
         };
         shape.position + shape.axes.apply(local)
@@ -69,9 +74,13 @@ impl<'a> Core<'a> {
 
     /// A length of its size.
     pub fn extent(&self) -> f64 {
-        match self.surface.hull {
-            Some(hull) => hull.radius,
-            None => self.surface.shape.size.norm(),
+        match (self.surface.hull, self.surface.corners) {
+            (Some(hull), _) => hull.radius,
+            (None, Some([first, .., last])) => {
+                // From corner to corner of a prism.
+                (Vec3::from_array(*first) - Vec3::from_array(*last)).norm()
+            }
+            (None, None) => self.surface.shape.size.norm(),
         }
     }
 
@@ -101,9 +110,13 @@ impl<'a> Core<'a> {
                 let point = shape.axes.apply(radial + Vec3::new(0.0, 0.0, end));
                 return (shape.position + point, usize::from(upper));
             }
-            _ => match self.surface.hull {
-                Some(hull) => hull.support(local, hint),
-                None => 0,
+            _ => match (self.surface.hull, self.surface.corners) {
+                (Some(hull), _) => hull.support(local, hint),
+                (None, Some(corners)) => {
+                    let along = |id: usize| Vec3::from_array(corners[id]).dot(local);
+                    (1..6).fold(0, |best, id| if along(id) > along(best) { id } else { best })
+                }
+                (None, None) => 0,
             },
         };
         (self.surface.corner(id), id)

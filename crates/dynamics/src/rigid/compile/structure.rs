@@ -54,6 +54,10 @@ pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, Compil
             conaffinity: geom.conaffinity,
             priority: geom.priority,
             hull: None,
+            field: match geom.form {
+                m::Form::HeightField(field) => a.fields.get(field).cloned().map(Arc::new),
+                _ => None,
+            },
         });
     }
     let pair = |p: &m::Pair| t::ContactPair { geoms: p.geoms, condim: p.condim };
@@ -113,6 +117,7 @@ fn kind(form: m::Form) -> t::GeomKind {
         m::Form::Cylinder => t::GeomKind::Cylinder,
         m::Form::Box => t::GeomKind::Box,
         m::Form::Mesh(_) => t::GeomKind::Mesh,
+        m::Form::HeightField(_) => t::GeomKind::HeightField,
     }
 }
 

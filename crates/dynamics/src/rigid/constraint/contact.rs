@@ -189,7 +189,8 @@ pub(super) fn surface<'a, S: Real>(
     shape: &'a Shape<S>,
 ) -> Surface<'a, S> {
     let geom = &tree.geoms[g];
-    Surface { kind: geom.kind, shape, hull: geom.hull.as_deref() }
+    let (hull, field) = (geom.hull.as_deref(), geom.field.as_deref());
+    Surface { hull, field, ..Surface::new(geom.kind, shape) }
 }
 
 /// Finds the contacts of a state that act.

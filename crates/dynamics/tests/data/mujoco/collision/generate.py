@@ -4,7 +4,8 @@
 
 Writes one file per pair of shapes beside this script. A case has the sizes and places of the two geoms (position,
 then quaternion), the margin, whether both are turned by quarter turns (then several axes tie and rounding decides the
-order of contacts), the vertices of meshes in the geom's frame, and the contacts: distance, point, normal,
+order of contacts), the vertices of meshes
+and the heights of height fields in the geom's frame, and the contacts: distance, point, normal,
 first tangent.
 """
 
@@ -27,6 +28,9 @@ def model(kinds, sizes, meshes, margin):
         form = f'size="{numbers}"'
         if kind == "plane":
             form = 'size="5 5 1"'
+        if kind == "hfield":
+            assets += field(mesh, size)
+            form = 'hfield="ground"'
         if kind == "mesh":
             vertices = " ".join(repr(float(x)) for x in mesh.ravel())
             assets += f'<mesh name="{name}" inertia="convex" vertex="{vertices}"/>'
@@ -38,6 +42,14 @@ def model(kinds, sizes, meshes, margin):
         )
     text = f"<mujoco><asset>{assets}</asset><worldbody>{''.join(geoms)}</worldbody></mujoco>"
     return mujoco.MjModel.from_xml_string(text)
+
+
+def field(heights, size):
+    rows, columns = heights.shape
+    # The file gives the highest y first.
+    numbers = " ".join(repr(float(x)) for x in heights[::-1].ravel())
+    half = " ".join(repr(float(x)) for x in (1 + size[0], 0.8 + size[1], heights.max(), 0.1))
+    return f'<hfield name="ground" nrow="{rows}" ncol="{columns}" size="{half}" elevation="{numbers}"/>'
 
 
 def contacts(m, places):
@@ -91,6 +103,9 @@ def cases(kinds, count, seed):
     while len(found) < count:
         sizes = [np.round(rng.uniform(0.05, 0.3, 3), 6) for _ in kinds]
         meshes = [points(rng) if kind == "mesh" else None for kind in kinds]
+        if kinds[0] == "hfield":
+            meshes[0] = np.round(rng.uniform(0.0, 0.15, (5, 7)), 4)
+            meshes[0][2, 3] = 0.0
         margin = [0.0, 0.02][rng.integers(2)]
         style = rng.integers(3)
         quats = [place(rng, style) for _ in kinds]
@@ -99,6 +114,9 @@ def cases(kinds, count, seed):
         direction = unit(rng.normal(size=3))
         if style == 1:
             direction = np.eye(3)[rng.integers(3)] + rng.uniform(0.01, 0.1, 3)
+        if kinds[0] == "hfield":
+            direction = Rotation.from_quat(quats[0], scalar_first=True).apply([0.1, 0.2, 1.0])
+            reach = 0.5 * np.linalg.norm(sizes[1])
         if kinds[0] == "plane":
             direction = Rotation.from_quat(quats[0], scalar_first=True).apply([0.1, 0.2, 1.0])
             reach = np.linalg.norm(sizes[1])
@@ -124,6 +142,11 @@ def cases(kinds, count, seed):
                 start = m.mesh_vertadr[k]
                 vertices = m.mesh_vert[start : start + m.mesh_vertnum[k]]
                 case["ab"[n]] = [[round(float(x), 8) for x in v] for v in vertices]
+        if kinds[0] == "hfield":
+            size = m.hfield_size[0]
+            case["field_size"] = [float(size[0]), float(size[1]), float(size[3])]
+            data = m.hfield_data.reshape(5, 7).astype(float) * size[2]
+            case["heights"] = [[round(float(x), 8) for x in row] for row in data]
         found.append(case)
     return found
 
@@ -151,6 +174,9 @@ COUNTS = {
     "cylinder_mesh": 50,
     "box_mesh": 60,
     "mesh_mesh": 60,
+    "hfield_sphere": 25,
+    "hfield_capsule": 25,
+    "hfield_box": 25,
 }
 
 if __name__ == "__main__":
