@@ -111,10 +111,9 @@ pub fn all(pair: &str) -> Vec<Case> {
 impl Case {
     /// What is found between the two geoms, or others in their place.
     pub fn find<S: Real>(&self, shapes: &[Shape<S>; 2]) -> Vec<Touch<S>> {
-        let surface = |k: usize| Surface {
-            hull: self.hulls[k].as_ref(),
-            field: self.field.as_ref(),
-            ..Surface::new(self.kinds[k], &shapes[k])
+        let surface = |k: usize| {
+            Surface::new(self.kinds[k], &shapes[k])
+                .with(self.hulls[k].as_ref(), self.field.as_ref())
         };
         let mut found = Vec::new();
         assert!(collide(&surface(0), &surface(1), S::splat(self.margin), &mut found));

@@ -22,9 +22,14 @@ pub struct Surface<'a, S> {
 }
 
 impl<'a, S: Real> Surface<'a, S> {
-    /// A primitive shape.
+    /// A shape without an asset.
     pub fn new(kind: GeomKind, shape: &'a Shape<S>) -> Self {
         Self { kind, shape, hull: None, field: None, corners: None }
+    }
+
+    /// With the asset that its kind needs: the hull of a mesh, the heights of a height field.
+    pub fn with(self, hull: Option<&'a Hull>, field: Option<&'a HeightField>) -> Self {
+        Self { hull, field, ..self }
     }
 
     /// A corner of a box or a mesh, an end of a capsule's axis or the centre of a sphere, by its number.

@@ -189,8 +189,7 @@ pub(super) fn surface<'a, S: Real>(
     shape: &'a Shape<S>,
 ) -> Surface<'a, S> {
     let geom = &tree.geoms[g];
-    let (hull, field) = (geom.hull.as_deref(), geom.field.as_deref());
-    Surface { hull, field, ..Surface::new(geom.kind, shape) }
+    Surface::new(geom.kind, shape).with(geom.hull.as_deref(), geom.field.as_deref())
 }
 
 /// Finds the contacts of a state that act.
