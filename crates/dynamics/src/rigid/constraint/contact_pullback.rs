@@ -5,7 +5,7 @@ use costate_num::spatial::Force;
 use costate_num::{DualN, Mat3, Vec3};
 
 use super::attachment::pull_orientation;
-use super::build::{Constraints, Item, RowInputs};
+use super::build::{Constraints, Item, RowInputs, Source};
 use super::contact::{
     Contact, MAX_ROWS, diagonal, has_friction_solref, is_averaged, masses, mix_weight, prior,
     surface,
@@ -34,23 +34,32 @@ struct ParameterBar {
     friction_solref: [f64; 2],
 }
 
-/// Adjoint of a contact.
+/// Adjoint of the contacts of two geoms, one after the other among the items: their geometry is differentiated
+/// at once.
 pub(super) fn pull(
     constraints: &Constraints<f64>,
     at: RowInputs<f64>,
     motions: Motions,
-    item: Item,
-    i: usize,
+    items: &[Item],
     seeds: RowSeeds,
     bar: &mut RowAdjoints,
 ) {
-    let contact = &constraints.contacts[i];
-    let mut by = ParameterBar::default();
-    let (rates, position) = pull_rows(constraints, at, contact, item, seeds, &mut by, bar);
-    by.margin -= position;
-    let geometry = pull_motions(at, motions, contact, item, &rates, position, seeds, &mut by, bar);
-    pull_geometry(at, contact, geometry, bar);
-    pull_parameters(at, contact, &by, bar);
+    let mut geometry = Vec::with_capacity(items.len());
+    let mut pair = None;
+    for &item in items {
+        let Source::Contact(i) = item.source else { continue };
+        let contact = &constraints.contacts[i];
+        let mut by = ParameterBar::default();
+        let (rates, position) = pull_rows(constraints, at, contact, item, seeds, &mut by, bar);
+        by.margin -= position;
+        let own = pull_motions(at, motions, contact, item, &rates, position, seeds, &mut by, bar);
+        geometry.push((contact.index, own));
+        pull_parameters(at, contact, &by, bar);
+        pair = Some(contact);
+    }
+    if let Some(contact) = pair {
+        pull_geometry(at, contact, &geometry, bar);
+    }
 }
 
 /// References and masses. Returns the adjoint of each row's rate, and that of the position.
@@ -254,8 +263,13 @@ fn moving(shape: &Shape<f64>, first: usize) -> Shape<Lane> {
     }
 }
 
-/// From the contact's geometry to the places and sizes of its geoms.
-fn pull_geometry(at: RowInputs<f64>, contact: &Contact, by: GeometryBar, bar: &mut RowAdjoints) {
+/// From the geometry of two geoms' contacts to the places and sizes of the geoms.
+fn pull_geometry(
+    at: RowInputs<f64>,
+    contact: &Contact,
+    all: &[(usize, GeometryBar)],
+    bar: &mut RowAdjoints,
+) {
     let (layout, k) = (at.layout, &at.dynamics.kinematics);
     let geoms = contact.candidate.geoms;
     let shapes = geoms.map(|g| super::contact::shape(at, g));
@@ -264,23 +278,25 @@ fn pull_geometry(at: RowInputs<f64>, contact: &Contact, by: GeometryBar, bar: &m
     let (a, b) = (moving(&shapes[0], 0), moving(&shapes[1], 9));
     let [first, second] = [(0, &a), (1, &b)].map(|(n, s)| surface(at.tree, geoms[n], s));
     collision::collide(&first, &second, Lane::constant(reach), &mut found);
-    let Some(touch) = found.get(contact.index) else { return };
-    let [first, second] = touch.tangents();
     let mut total = [0.0; LANES];
     let mut add = |x: Lane, factor: f64| {
         for (sum, tangent) in total.iter_mut().zip(x.tangent) {
             *sum += factor * tangent;
         }
     };
-    add(touch.distance, by.distance);
-    for (vector, by) in [
-        (touch.position, by.position),
-        (touch.normal, by.axes[0]),
-        (first, by.axes[1]),
-        (second, by.axes[2]),
-    ] {
-        for (x, factor) in vector.to_array().into_iter().zip(by.to_array()) {
-            add(x, factor);
+    for (index, by) in all {
+        let Some(touch) = found.get(*index) else { continue };
+        let [first, second] = touch.tangents();
+        add(touch.distance, by.distance);
+        for (vector, by) in [
+            (touch.position, by.position),
+            (touch.normal, by.axes[0]),
+            (first, by.axes[1]),
+            (second, by.axes[2]),
+        ] {
+            for (x, factor) in vector.to_array().into_iter().zip(by.to_array()) {
+                add(x, factor);
+            }
         }
     }
     for (n, g) in geoms.into_iter().enumerate() {

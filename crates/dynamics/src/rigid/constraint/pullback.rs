@@ -126,9 +126,27 @@ impl Constraints<f64> {
         seeds: RowSeeds,
         bar: &mut RowAdjoints,
     ) {
-        for item in &self.items {
-            self.pull_item(at, motions, *item, seeds, bar);
+        let mut rest = &self.items[..];
+        while let Some(&item) = rest.first() {
+            let count = match item.source {
+                Source::Contact(i) => self.contacts_of_pair(i).min(rest.len()),
+                _ => 1,
+            };
+            let (items, others) = rest.split_at(count);
+            rest = others;
+            match item.source {
+                Source::Contact(_) => {
+                    super::contact_pullback::pull(self, at, motions, items, seeds, bar);
+                }
+                _ => self.pull_item(at, motions, item, seeds, bar),
+            }
         }
+    }
+
+    /// How many contacts from the i-th on are of its two geoms.
+    fn contacts_of_pair(&self, i: usize) -> usize {
+        let rest = &self.contacts[i..];
+        rest.iter().take_while(|contact| contact.candidate == rest[0].candidate).count()
     }
 
     /// Adds the adjoints of what the rows of one source are a function of.
@@ -159,8 +177,8 @@ impl Constraints<f64> {
             Source::TendonLimit { tendon, upper } => {
                 self.pull_tendon_limit(at, motions, item, tendon, upper, seeds, bar);
             }
-            Source::Contact(i) => {
-                super::contact_pullback::pull(self, at, motions, item, i, seeds, bar);
+            Source::Contact(_) => {
+                super::contact_pullback::pull(self, at, motions, &[item], seeds, bar);
             }
             Source::Equality(e) => match at.tree.equalities[e].kind {
                 EqualityKind::Joint { first, second } => {
