@@ -32,6 +32,14 @@ impl HeightField {
         ]
     }
 
+    /// The two triangles of the cell whose lowest corner is a point of the grid: they meet along the diagonal from
+    /// there.
+    pub fn triangles(&self, row: usize, column: usize) -> [[[f64; 3]; 3]; 2] {
+        let [p, q] = [self.point(row, column), self.point(row + 1, column)];
+        let [r, s] = [self.point(row, column + 1), self.point(row + 1, column + 1)];
+        [[q, p, s], [p, s, r]]
+    }
+
     /// The surface: its points and the triangles between them, counterclockwise seen from above.
     pub fn surface(&self) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
         let mut points = Vec::with_capacity(self.rows * self.columns);
@@ -43,7 +51,7 @@ impl HeightField {
                     let at = |r: usize, c: usize| (r * self.columns + c) as u32;
                     let [a, b] = [at(row - 1, column - 1), at(row - 1, column)];
                     let [c, d] = [at(row, column - 1), at(row, column)];
-                    triangles.extend([[a, b, c], [c, b, d]]);
+                    triangles.extend([[a, d, c], [a, b, d]]);
                 }
             }
         }

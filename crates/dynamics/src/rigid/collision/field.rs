@@ -22,10 +22,7 @@ pub(super) fn touch<S: Real>(
     let first = out.len();
     for row in rows {
         for column in columns.clone() {
-            // A cell's triangles meet along its second diagonal.
-            let [p, q] = [field.point(row, column), field.point(row + 1, column)];
-            let [r, s] = [field.point(row, column + 1), field.point(row + 1, column + 1)];
-            for top in [[p, q, r], [q, r, s]] {
+            for top in field.triangles(row, column) {
                 if top.iter().all(|corner| corner[2] < low[2]) {
                     continue;
                 }

@@ -23,6 +23,11 @@ const ALONG: f64 = 1e-7;
 const SAME: f64 = 1e-7;
 /// Most contacts.
 const MOST: usize = 4;
+/// An area must be larger by this share to be preferred: those of regular polygons tie, and rounding is not to
+/// choose among them.
+const LARGER: f64 = 1.0 + 1e-6;
+/// A corner must be deeper than the chosen ones by this share of their distance to take the place of one.
+const DEEPER: f64 = 1e-4;
 
 /// A face: its corners, counterclockwise seen from outside, and its outward normal.
 struct Face<S> {
@@ -245,14 +250,14 @@ fn widest<S: Real>(found: &[(Vec3<S>, S)], normal: Vec3<S>) -> [usize; MOST] {
         let p = points[i];
         (points[j] - p).cross(points[k] - p).dot(normal).abs()
     };
-    let mut best = ([0, 1, 2, 3], -1.0);
+    let mut best = ([0, 1, 2, 3], 0.0);
     for i in 0..count {
         for j in i + 2..count {
             // The farthest corner on either side of the diagonal.
             let farthest = |range: &mut dyn Iterator<Item = usize>| {
-                let mut most = (0, -1.0);
+                let mut most = (i, 0.0);
                 for k in range {
-                    if area(i, j, k) > most.1 {
+                    if area(i, j, k) > LARGER * most.1 {
                         most = (k, area(i, j, k));
                     }
                 }
@@ -260,15 +265,23 @@ fn widest<S: Real>(found: &[(Vec3<S>, S)], normal: Vec3<S>) -> [usize; MOST] {
             };
             let inner = farthest(&mut (i + 1..j));
             let outer = farthest(&mut (j + 1..count).chain(0..i));
-            if outer.1 >= 0.0 && inner.1 + outer.1 > best.1 {
+            let is_quadrilateral = inner.1 > 0.0 && outer.1 > 0.0;
+            if is_quadrilateral && inner.1 + outer.1 > LARGER * best.1 {
                 best = ([i, inner.0, j, outer.0], inner.1 + outer.1);
             }
         }
     }
     let mut kept = best.0;
-    let mut deepest = 0;
-    for k in 1..count {
-        if found[k].1.lt(found[deepest].1) {
+    let depth = |k: usize| found[k].1.value();
+    let mut deepest = kept[0];
+    for k in kept {
+        if depth(k) < depth(deepest) {
+            deepest = k;
+        }
+    }
+    let step = DEEPER * (points[kept[0]] - points[kept[2]]).norm();
+    for k in 0..count {
+        if depth(k) < depth(deepest) - step {
             deepest = k;
         }
     }

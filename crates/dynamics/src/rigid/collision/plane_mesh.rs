@@ -19,22 +19,20 @@ pub(super) fn touch<S: Real>(a: &Shape<S>, b: &Surface<'_, S>, margin: S, out: &
         }
     }
     let Some(face) = best else { return };
-    let ring = &face.corners;
-    let first = ring.iter().position(|&v| v as usize == lowest);
-    let mut found = Vec::with_capacity(ring.len() + 1);
-    let mut add = |v: usize| {
-        let corner = b.corner(v);
+    let height = |v: u32| {
+        let corner = b.corner(v as usize);
         let distance = (corner - a.position).dot(normal);
-        found.push((corner - normal * distance.scale(0.5), distance));
+        (corner - normal * distance.scale(0.5), distance)
     };
-    if first.is_none() {
-        // It lies in the face and is no corner of it.
-        add(lowest);
+    let found = patch::at_most_four(face.corners.iter().map(|&v| height(v)).collect(), normal);
+    let mut first = 0;
+    for k in 1..found.len() {
+        if found[k].1.lt(found[first].1) {
+            first = k;
+        }
     }
-    for k in 0..ring.len() {
-        add(ring[(first.unwrap_or(0) + k) % ring.len()] as usize);
-    }
-    for (point, distance) in patch::at_most_four(found, normal) {
+    for k in 0..found.len() {
+        let (point, distance) = found[(first + k) % found.len()];
         if distance.le(margin) {
             out.push(Touch::new(point, normal, distance));
         }

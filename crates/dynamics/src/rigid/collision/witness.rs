@@ -112,9 +112,9 @@ impl Part {
         let end = 1.0 + BEYOND;
         let within = |x: f64| (-BEYOND..=end).contains(&x);
         match self {
-            Self::Corner(_) | Self::Rim(_) | Self::Whole => true,
+            // A face of a polytope may have more corners than three.
+            Self::Corner(_) | Self::Rim(_) | Self::Whole | Self::Face(_) => true,
             Self::Edge(_) => within(u[0]),
-            Self::Face(_) => within(u[0]) && within(u[1]) && within(u[0] + u[1]),
             Self::Side => u[0].abs() <= end,
             Self::Cap(_) => u[0] * u[0] + u[1] * u[1] <= end,
         }
