@@ -19,6 +19,7 @@ pub(super) fn add(b: &mut Builder<'_>, r: &Reader<'_>, suffix: &str) -> Result<(
         "gyro" => SensorKind::Gyro(site(b)?),
         "force" => SensorKind::Force(site(b)?),
         "torque" => SensorKind::Torque(site(b)?),
+        "touch" => SensorKind::Touch(site(b)?),
         "jointpos" => SensorKind::JointPos(joint(b)?),
         "jointvel" => SensorKind::JointVel(joint(b)?),
         "ballquat" => SensorKind::BallQuat(joint(b)?),
