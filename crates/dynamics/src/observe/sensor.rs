@@ -178,6 +178,7 @@ fn feels_forces(kind: SensorKind) -> bool {
         K::Accelerometer(_)
             | K::Force(_)
             | K::Torque(_)
+            | K::Touch(_)
             | K::ActuatorFrc(_)
             | K::JointActuatorFrc(_)
             | K::TendonActuatorFrc(_)
