@@ -185,7 +185,7 @@ fn adjoints_agree_with_tangents() {
             let (a_dot, force_dot) = push(&r, &mut e, &q, &v, &c);
             let force = e.dynamics.qfrc_smooth.clone();
             let inertia = e.dynamics.mass.symmetric_rows(&r.tree);
-            let lambda = e.stage.multipliers(inertia, &force, &a_bar).unwrap().to_vec();
+            let lambda = e.stage.multipliers(inertia, &force, &a_bar, &[]).unwrap().to_vec();
             let mut bar = Adjoint::zeros(&r.tree, &r.layout);
             e.stage.pullback(inputs(&r, &e.dynamics, &e.qpos, &e.qvel), &mut bar);
             let (mut right, mut size) = (0.0, 0.0);

@@ -1,9 +1,9 @@
 //! A mechanism with one of everything that the recorded models leave out, and the proofs of its derivatives.
 
 use costate_dynamics::rigid::{
-    Actuator, At, BiasKind, Body, Dynamics, DynamicsKind, GainKind, Integrator, Joint, JointKind,
-    Layout, Mechanism, PathElement, RigidState, Sensor, SensorKind, SensorObject, Site, Tendon,
-    TendonPath, Transmission, Tree,
+    Actuator, At, BiasKind, Body, Dynamics, DynamicsKind, GainKind, GeomKind, Integrator, Joint,
+    JointKind, Layout, Mechanism, PathElement, RigidState, Sensor, SensorKind, SensorObject, Site,
+    Tendon, TendonPath, Transmission, Tree,
 };
 
 use crate::proof::{INTEGRATORS, Point, prove, prove_sensors};
