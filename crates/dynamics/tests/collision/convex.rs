@@ -158,28 +158,35 @@ fn meshes_on_planes() {
     assert!(as_many * 10 > cases * 8, "{as_many} of {cases}");
 }
 
-/// Contacts with the prisms of height fields: as many as MuJoCo finds, at its places.
+/// Contacts with the prisms of height fields: as many as MuJoCo finds, and as deep; in polytopes without a margin
+/// its search ends early, so that it finds less.
 #[test]
 fn shapes_on_height_fields() {
-    let (mut cases, mut same) = (0, 0);
-    let mut others = Vec::new();
+    let (mut contacts, mut as_deep) = (0, 0);
     for pair in ["hfield_sphere", "hfield_capsule", "hfield_box"] {
         for case in all(pair) {
-            let found = case.find(&case.shapes);
-            cases += 1;
-            let is_near = |a: &Touch<f64>, b: &Touch<f64>| {
-                (a.position - b.position).norm() < 2e-3 && (a.distance - b.distance).abs() < 1e-4
+            let sorted = |touches: &[Touch<f64>]| {
+                let mut all: Vec<f64> = touches.iter().map(|t| t.distance).collect();
+                all.sort_by(f64::total_cmp);
+                all
             };
-            let matched = case.contacts.iter().filter(|b| found.iter().any(|a| is_near(a, b)));
-            let matched = matched.count();
-            if found.len() == case.contacts.len() && matched == found.len() {
-                same += 1;
-            } else {
-                let counts = [found.len(), case.contacts.len(), matched];
-                others.push(format!("{}: own, recorded, matched {counts:?}", case.name));
+            let found = case.find(&case.shapes);
+            let (own, recorded) = (sorted(&found), sorted(&case.contacts));
+            assert_eq!(own.len(), recorded.len(), "{}", case.name);
+            for (own, recorded) in own.iter().zip(&recorded) {
+                assert!(*own < recorded + 1e-5, "{}: {own} for {recorded}", case.name);
+                contacts += 1;
+                as_deep += usize::from((own - recorded).abs() < 1e-5);
+            }
+            let is_near = |a: &Touch<f64>, b: &Touch<f64>| {
+                (a.position - b.position).norm() < 2e-3 && (a.distance - b.distance).abs() < 1e-5
+            };
+            if pair == "hfield_sphere" {
+                let is_found = |b: &Touch<f64>| found.iter().any(|a| is_near(a, b));
+                assert!(case.contacts.iter().all(is_found), "{}", case.name);
             }
         }
     }
-    println!("height fields: {same} of {cases}\n{}", others.join("\n"));
-    assert!(same * 10 >= cases * 8, "{same} of {cases}\n{}", others.join("\n"));
+    println!("height fields: {as_deep} of {contacts} as deep");
+    assert!(as_deep * 10 > contacts * 7, "{as_deep} of {contacts}");
 }
