@@ -97,6 +97,38 @@ fn tetrahedron(sets: [&Core<'_>; 2], simplex: &Simplex, flat: f64) -> Option<Vec
     Some(all)
 }
 
+/// The faces that a point sees, connected to one of them, and their edges. That they are connected keeps the
+/// polytope closed where rounding says of faces in one plane now this, now that.
+fn see(
+    faces: &[Face],
+    first: usize,
+    sees: impl Fn(&Face) -> bool,
+    visible: &mut Vec<usize>,
+    edges: &mut Vec<[usize; 2]>,
+) {
+    visible.clear();
+    edges.clear();
+    visible.push(first);
+    let mut at = 0;
+    while at < visible.len() {
+        let [a, b, c] = faces[visible[at]].corners;
+        at += 1;
+        for [from, to] in [[a, b], [b, c], [c, a]] {
+            edges.push([from, to]);
+            let beyond = faces.iter().position(|f| {
+                let [a, b, c] = f.corners;
+                [[a, b], [b, c], [c, a]].contains(&[to, from])
+            });
+            if let Some(n) = beyond
+                && !visible.contains(&n)
+                && sees(&faces[n])
+            {
+                visible.push(n);
+            }
+        }
+    }
+}
+
 /// The nearest face; none where the difference of the sets has no volume.
 pub(super) fn depth(sets: [&Core<'_>; 2], simplex: &Simplex) -> Option<Depth> {
     let extent = sets[0].extent() + sets[1].extent();
@@ -109,14 +141,15 @@ pub(super) fn depth(sets: [&Core<'_>; 2], simplex: &Simplex) -> Option<Depth> {
     let mut faces: Vec<Face> = loops.into_iter().map(|l| face(&all, turned(l))).collect();
     let round = !(sets[0].is_polytope() && sets[1].is_polytope());
     let tolerance = CONVERGED[usize::from(round)] * extent;
-    let mut edges: Vec<[usize; 2]> = Vec::new();
+    let (mut visible, mut edges) = (Vec::new(), Vec::new());
     let nearest = loop {
-        let mut nearest = *faces.first()?;
-        for f in &faces {
-            if f.distance < nearest.distance {
-                nearest = *f;
+        let mut at = 0;
+        for (n, f) in faces.iter().enumerate() {
+            if f.distance < faces[at].distance {
+                at = n;
             }
         }
+        let nearest = *faces.get(at)?;
         if !nearest.distance.is_finite() {
             return None;
         }
@@ -124,20 +157,19 @@ pub(super) fn depth(sets: [&Core<'_>; 2], simplex: &Simplex) -> Option<Depth> {
         let next = Corner::support(sets, nearest.normal, hint);
         let gain = nearest.normal.dot(next.point) - nearest.distance;
         let known = nearest.corners.iter().any(|&k| all[k].point == next.point);
-        if gain <= tolerance || known || all.len() >= MOST {
+        let full = all.len() >= MOST || faces.len() >= 4 * MOST;
+        if gain <= tolerance || known || full {
             break nearest;
         }
-        edges.clear();
-        faces.retain(|f| {
-            let below = f.normal.dot(next.point - all[f.corners[0]].point) <= flat
-                && (f.corners != nearest.corners);
-            if !below {
-                for k in 0..3 {
-                    edges.push([f.corners[k], f.corners[(k + 1) % 3]]);
-                }
-            }
-            below
-        });
+        let sees = |f: &Face| {
+            let above = f.normal.dot(next.point - all[f.corners[0]].point) > flat;
+            above || !f.distance.is_finite()
+        };
+        see(&faces, at, sees, &mut visible, &mut edges);
+        visible.sort_unstable();
+        for &n in visible.iter().rev() {
+            faces.swap_remove(n);
+        }
         let eye = all.len();
         all.push(next);
         for &[from, to] in &edges {
