@@ -176,7 +176,7 @@ fn from_binary(bytes: &[u8]) -> std::result::Result<Grid, String> {
     let (Ok(rows), Ok(columns)) = (usize::try_from(rows), usize::try_from(columns)) else {
         return Err(expected.into());
     };
-    if rows.checked_mul(columns) != Some(heights.len()) || bytes.len() % 4 != 0 {
+    if rows.checked_mul(columns) != Some(heights.len()) || !bytes.len().is_multiple_of(4) {
         return Err(expected.into());
     }
     let numbers: Vec<f64> =

@@ -27,6 +27,8 @@ const SOLVED: f64 = 1e-13;
 /// By how much of the extent a feature may miss being the farthest along the normal; faces of hulls are flat to
 /// 1e-7.
 const SUPPORTING: f64 = 1e-6;
+/// A direction whose part across a cylinder's axis is less is along the axis.
+const ALONG_AXIS: f64 = 1e-6;
 /// By how much of a feature's size a place on it may be beyond its end.
 const BEYOND: f64 = 1e-6;
 /// How far the distance may be from what was found before, in shares of the extent: of polytopes and of round sets.
@@ -132,7 +134,10 @@ impl Part {
             GeomKind::Cylinder => {
                 let along = core.surface.shape.axes.columns[2].dot(outward);
                 let upper = along > 0.0;
-                return if along.abs() > 0.99 {
+                // A direction along the axis says nothing of where on the rim.
+                return if (1.0 - along * along).max(0.0).sqrt() < ALONG_AXIS {
+                    vec![Self::Cap(upper)]
+                } else if along.abs() > 0.99 {
                     vec![Self::Cap(upper), Self::Rim(upper)]
                 } else if along.abs() < 0.1 {
                     vec![Self::Side, Self::Rim(upper)]
