@@ -27,6 +27,8 @@ const SOLVED: f64 = 1e-13;
 /// By how much of the extent a feature may miss being the farthest along the normal; faces of hulls are flat to
 /// 1e-7.
 const SUPPORTING: f64 = 1e-6;
+/// A pivot of the equations below this share of its row is none: edges are parallel.
+const SINGULAR: f64 = 1e-8;
 /// A direction whose part across a cylinder's axis is less is along the axis.
 const ALONG_AXIS: f64 = 1e-6;
 /// By how much of a feature's size a place on it may be beyond its end.
@@ -275,7 +277,7 @@ fn inverse_derivative(features: &[Feature<f64>; 2], z: &[f64; MOST]) -> Option<M
                 pivot = i;
             }
         }
-        if weight(pivot).is_nan() || weight(pivot) <= 1e-11 {
+        if weight(pivot).is_nan() || weight(pivot) <= SINGULAR {
             return None;
         }
         m.swap(column, pivot);
