@@ -3,5 +3,4 @@
 mod analytic;
 mod cases;
 mod convex;
-mod degenerate;
 mod derivatives;
