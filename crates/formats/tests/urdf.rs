@@ -90,7 +90,8 @@ fn changed_numbers_are_written_back_and_nothing_else() {
     assert!(text.contains("<dynamics damping=\"0.7\" friction=\"0.05\"/>"), "{text}");
     assert!(text.contains("<transmission name=\"t\"><anything goes=\"here\"/>"), "{text}");
     // What URDF has no place for is named.
-    for (leaf, values) in [("joint.shoulder.armature", &[0.1][..]), ("geom.geom0.friction", &[0.5])]
+    for (leaf, values) in
+        [("joint.shoulder.armature", &[0.1][..]), ("geom.geom0.friction", &[0.5, 0.005, 0.0001])]
     {
         let changed = model.with(leaf, values).unwrap_or_else(|e| panic!("{e}"));
         let error = write(&changed).expect_err("URDF cannot say it").to_string();
