@@ -84,7 +84,7 @@ pub struct SimulateArgs {
     /// Write the motion: .csv, .npz, or a .vtk.series of meshes.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
-    /// Write a state every this many seconds (default: 1/100 s).
+    /// Write a state every this many seconds.
     #[arg(long, default_value_t = 0.01, allow_negative_numbers = true)]
     pub every: f64,
     /// Start from the last state of this motion file (.csv or .npz, as --out writes).
@@ -136,7 +136,7 @@ pub struct GradArgs {
 pub struct IdentifyArgs {
     /// The experiment file.
     pub experiment: PathBuf,
-    /// Folder for result, log, report and checkpoint (default: runs/NAME).
+    /// Folder for result, report and checkpoint (default: runs/NAME).
     #[arg(long, conflicts_with = "resume")]
     pub out: Option<PathBuf>,
     /// Continue the run in this folder.

@@ -89,7 +89,9 @@ impl From<DynamicsError> for Failure {
             DynamicsError::Model(model) => return model.clone().into(),
             DynamicsError::UnknownLaw { .. } => ("unknown_name", REFUSED),
             DynamicsError::UnstableStep { .. } => ("unstable_step", REFUSED),
-            DynamicsError::Diverged { .. } => ("diverged", NOT_CONVERGED),
+            DynamicsError::Diverged { .. } | DynamicsError::Stopped { .. } => {
+                ("diverged", NOT_CONVERGED)
+            }
             DynamicsError::NonFiniteDerivative { .. } => ("non_finite_derivative", NOT_CONVERGED),
             DynamicsError::Interrupted => ("interrupted", INTERRUPTED),
             _ => ("invalid", REFUSED),

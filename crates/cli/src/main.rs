@@ -44,12 +44,18 @@ fn main() -> ExitCode {
         Command::Evaluate(args) => commands::evaluate::run(args, &mut output, interrupt),
         Command::Report(args) => commands::report::run(args, &mut output, interrupt),
     };
-    match result {
-        Ok(code) => ExitCode::from(code),
+    let code = match result {
+        Ok(code) => code,
         Err(failure) => {
-            let code = failure.code;
             output.fail(&failure);
-            ExitCode::from(code)
+            failure.code
         }
+    };
+    match output.unprinted() {
+        Some(error) if code == 0 => {
+            eprintln!("error: the result could not be printed: {error}");
+            ExitCode::from(failure::NOT_CONVERGED)
+        }
+        _ => ExitCode::from(code),
     }
 }

@@ -10,21 +10,36 @@ use crate::failure::Failure;
 pub struct Output {
     json: bool,
     quiet: bool,
+    /// Why something of the result could not be printed.
+    unprinted: Option<std::io::Error>,
 }
 
 impl Output {
     /// As the command line says.
     pub fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet }
+        Self { json, quiet, unprinted: None }
     }
     /// Whether only results and errors are wanted.
     pub fn quiet(&self) -> bool {
         self.quiet
     }
+    /// Why the result could not be printed in full, if so.
+    pub fn unprinted(&self) -> Option<&std::io::Error> {
+        self.unprinted.as_ref()
+    }
+    /// Prints to standard output; a reader that has gone away (a closed pipe) is no error.
+    fn print(&mut self, text: &str) {
+        let mut out = std::io::stdout();
+        if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush())
+            && error.kind() != std::io::ErrorKind::BrokenPipe
+        {
+            self.unprinted.get_or_insert(error);
+        }
+    }
     /// A line of the result for people.
     pub fn line(&mut self, text: impl AsRef<str>) {
         if !self.json {
-            print(text.as_ref());
+            self.print(text.as_ref());
         }
     }
     /// Something worth knowing that is not the result.
@@ -43,7 +58,7 @@ impl Output {
             if let Value::Object(map) = &mut value {
                 map.insert("schema".into(), json!(schema));
             }
-            print(&value.to_string());
+            self.print(&value.to_string());
         }
     }
     /// An error, as one JSON object or as a diagnostic with the line of the file.
@@ -72,11 +87,6 @@ impl Output {
             }
         }
     }
-}
-
-/// Prints to standard output; a reader that has gone away (a closed pipe) is no error.
-fn print(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 /// Shows the line of a text file with a mark under the column.

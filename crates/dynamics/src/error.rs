@@ -44,6 +44,16 @@ pub enum DynamicsError {
         /// The vertex or element.
         element: String,
     },
+    /// A step could not be made.
+    #[error("the simulation stopped at step {step} (t = {time} s): {reason}")]
+    Stopped {
+        /// Step.
+        step: usize,
+        /// Time, s.
+        time: f64,
+        /// What stood in the way.
+        reason: String,
+    },
     /// A derivative is not finite though the state is.
     #[error("the derivative by {leaf} is not finite at step {step}, {element}")]
     NonFiniteDerivative {

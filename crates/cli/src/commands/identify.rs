@@ -11,7 +11,7 @@ use costate::identify::{
 };
 use serde_json::Value;
 
-use super::report;
+use super::{destination, report};
 use crate::args::IdentifyArgs;
 use crate::failure::{Failure, INTERRUPTED, NOT_CONVERGED};
 use crate::output::Output;
@@ -35,6 +35,11 @@ pub fn run(
     if args.resume.is_some() && !folder.is_dir() {
         let message = "there is no run to continue; begin one with --out";
         return Err(Failure::refused("no_run", message).in_file(&folder));
+    }
+    if let Some(target) = &args.write_model {
+        let Some(model) = &experiment.scene else { return Err(no_scene()) };
+        let ending = model.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        destination::check(target, "--write-model", &[ending], &[&args.experiment, model])?;
     }
     let show = Show::new(output.quiet());
     let tell = |progress: &Progress| show.update(progress);
@@ -153,15 +158,17 @@ pub fn signals(fits: &[SignalFit], output: &mut Output) {
     }
 }
 
+fn no_scene() -> Failure {
+    Failure::refused("no_scene", "the experiment has no scene file to rewrite")
+}
+
 /// The user's scene with the estimates in place.
 fn write_model(
     experiment: &Experiment,
     result: &Identification,
     target: &Path,
 ) -> Result<(), Failure> {
-    let Some(path) = &experiment.scene else {
-        return Err(Failure::refused("no_scene", "the experiment has no scene file to rewrite"));
-    };
+    let path = experiment.scene.as_ref().ok_or_else(no_scene)?;
     let scene = ModelFile::read(path, &experiment.allow)?;
     scene.write_with_values(&fitted_model(experiment, result)?, target)?;
     Ok(())

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod check;
+mod destination;
 pub mod evaluate;
 pub mod grad;
 pub mod identify;

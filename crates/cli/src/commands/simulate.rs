@@ -12,7 +12,7 @@ use costate::model::{InputChannel, InputSignal, Inputs, Interpolation, Model, St
 use serde_json::json;
 
 use crate::args::SimulateArgs;
-use crate::commands::motion;
+use crate::commands::{destination, motion};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
 use crate::table::number;
@@ -22,17 +22,6 @@ const MOST_BYTES: f64 = 4e9;
 /// How long a run says nothing of where it is.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Refuses, before the run and not after it, a place where no file can be written.
-fn writable(path: &Path, option: &str) -> Result<(), Failure> {
-    let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
-    let message = match folder {
-        Some(folder) if !folder.is_dir() => format!("{option}: there is no such folder"),
-        _ if path.is_dir() => format!("{option}: a folder is there; name a file in it"),
-        _ => return Ok(()),
-    };
-    Err(Failure::refused("io", message).in_file(path))
-}
-
 /// Runs a scene forward.
 pub fn run(
     args: &SimulateArgs,
@@ -40,18 +29,28 @@ pub fn run(
     interrupt: &AtomicBool,
 ) -> Result<u8, Failure> {
     let scene = super::scene(&args.scene, &args.set)?;
-    for (path, what) in [(&args.out, "--out"), (&args.gif, "--gif")] {
-        if let Some(path) = path {
-            writable(path, what)?;
-        }
+    let read: Vec<&Path> = [Some(&args.scene), args.inputs.as_ref(), args.initial.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|path| path.as_path())
+        .collect();
+    if let Some(path) = &args.gif {
+        destination::check(path, "--gif", &["gif"], &read)?;
     }
     if let Some(path) = &args.out {
+        destination::check(path, "--out", &[], &read)?;
         motion::format(path)?;
     }
     let system = System::new(&scene.model)?;
     let h = system.timestep();
     let duration = args.duration.unwrap_or(scene.model.options.duration);
-    if !(duration >= 0.0 && duration / h <= 1e10) {
+    if duration.is_nan() || duration < 0.0 {
+        return Err(Failure::refused(
+            "bad_argument",
+            "--duration takes a time of zero or more, in s",
+        ));
+    }
+    if duration / h > 1e10 {
         let message = format!(
             "a duration of {} s in steps of {} s is out of reach: at most 1e10 steps are made",
             number(duration),
@@ -63,6 +62,14 @@ pub fn run(
         return Err(Failure::refused("bad_argument", "--every takes a time above zero, in s"));
     }
     let steps = (duration / h).round() as usize;
+    if steps == 0 && duration > 0.0 {
+        let message = format!(
+            "a duration of {} s is less than half a step of {} s: nothing would be simulated",
+            number(duration),
+            number(h)
+        );
+        return Err(Failure::refused("bad_argument", message));
+    }
     let stride = ((args.every / h).round() as usize).max(1);
     let states = (steps / stride + 2) as f64;
     let numbers = system.position_len() + system.dof() + system.activation_len();

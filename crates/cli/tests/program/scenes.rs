@@ -127,3 +127,34 @@ fn check_proves_the_derivatives_of_a_scene() {
     let leaves = value["leaves"].as_array().unwrap();
     assert!(leaves.iter().filter(|l| l["influences"] == true).count() >= 9);
 }
+
+#[test]
+fn no_file_that_is_read_is_overwritten() {
+    let folder = Folder::new("overwrite");
+    folder.file("scene.toml", SCENE);
+    let inputs = "t,soft.cage.load.pull.x\n0,0\n1,1\n";
+    folder.file("pull.csv", inputs);
+    let refused = |args: &[&str], what: &str| {
+        let (code, value) = folder.json(args);
+        assert_eq!(code, 2, "{value}");
+        let message = value["error"]["message"].as_str().unwrap();
+        assert!(message.contains(what), "{message}");
+    };
+    let simulate = ["simulate", "scene.toml", "--inputs", "pull.csv"];
+    refused(&[&simulate[..], &["--out", "./pull.csv"]].concat(), "is read by the command");
+    refused(&[&simulate[..], &["--gif", "scene.toml"]].concat(), "ends in .gif");
+    refused(&[&simulate[..], &["--duration", "1e-5"]].concat(), "less than half a step");
+    assert_eq!(std::fs::read_to_string(folder.path().join("pull.csv")).unwrap(), inputs);
+    assert_eq!(std::fs::read_to_string(folder.path().join("scene.toml")).unwrap(), SCENE);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_printed_is_an_error() {
+    let folder = Folder::new("full");
+    folder.file("scene.toml", SCENE);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = folder.costate(&["params", "scene.toml"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("could not be printed"));
+}

@@ -229,6 +229,9 @@ impl Articulated {
                 "the matrix of the implicit step is singular at {}",
                 self.dof_name(model, dof)
             )),
+            unsolved @ RigidError::NotConverged { .. } => {
+                DynamicsError::Stopped { step, time, reason: unsolved.to_string() }
+            }
             other => DynamicsError::Invalid(format!("step {step}: {other}")),
         }
     }

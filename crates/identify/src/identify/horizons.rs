@@ -66,7 +66,9 @@ pub(super) fn approach(
     runner: &Runner,
     checkpoint: &mut Checkpoint,
 ) -> Result<Option<One>, IdentifyError> {
-    let plain = problem.method.kind == MethodKind::Lm && problem.method.multi_start.is_none();
+    let plain = problem.method.kind == MethodKind::Lm
+        && problem.method.multi_start.is_none()
+        && problem.method.max_iterations > 0;
     let horizons = horizons(problem);
     if !plain || checkpoint.pass > 0 || checkpoint.horizon > horizons.len() {
         return Ok(None);

@@ -94,7 +94,15 @@ pub fn identify(
         (true, Some(folder)) => Checkpoint::read(folder, &problem)?,
         _ => None,
     };
-    let checkpoint = checkpoint.unwrap_or_else(|| Checkpoint::new(&problem));
+    let checkpoint = match (checkpoint, options.run_folder) {
+        (Some(checkpoint), _) => checkpoint,
+        (None, folder) => {
+            let checkpoint = Checkpoint::new(&problem);
+            // So that a run that is stopped early can be resumed too.
+            folder.map(|folder| checkpoint.write(folder)).transpose()?;
+            checkpoint
+        }
+    };
     let found = search::search(&problem, checkpoint, options, begin)?;
     let result = report::report(&problem, found, hidden, options.interrupt, begin)?;
     if let Some(folder) = options.run_folder {

@@ -60,7 +60,10 @@ impl<'a> Reasons<'a> {
         };
         if let Some(rest) = path.strip_prefix("geom.") {
             let geom = rest.split('.').next().unwrap_or(rest);
-            if !self.seen().touched.iter().any(|t| t == geom) {
+            let of_shape = ["mass", "density", "size", "pos", "quat"];
+            let leaf = rest.rsplit('.').next().unwrap_or(rest);
+            let weighs = problem.system.articulated().is_some() && of_shape.contains(&leaf);
+            if !weighs && !self.seen().touched.iter().any(|t| t == geom) {
                 return Some(format!("nothing touches geom `{geom}` in the fitted recordings"));
             }
             return None;

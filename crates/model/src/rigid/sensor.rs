@@ -1,5 +1,7 @@
 //! Sensors.
 
+use super::{Articulation, JointKind, TendonPath};
+
 /// A frame that a sensor looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameObject {
@@ -138,10 +140,22 @@ impl SensorKind {
             | Self::SubtreeAngMom(_) => 3,
         }
     }
-    /// Unit of its numbers; "" where they have none, or where it depends on a joint's or an
-    /// actuator's kind.
-    pub const fn unit(self) -> &'static str {
+    /// Unit of its numbers in a mechanism; "" where they have none, or where a gear or coefficients
+    /// decide.
+    pub fn unit(self, of: &Articulation) -> &'static str {
+        let slides = |joint: usize| of.joints[joint].kind == JointKind::Slide;
+        let of_joint = |joint, along, about| if slides(joint) { along } else { about };
+        let of_tendon = |tendon: usize, unit| match of.tendons[tendon].path {
+            TendonPath::Fixed { .. } => "",
+            TendonPath::Spatial { .. } => unit,
+        };
         match self {
+            Self::JointPos(j) | Self::JointLimitPos(j) => of_joint(j, "m", "rad"),
+            Self::JointVel(j) | Self::JointLimitVel(j) => of_joint(j, "m/s", "rad/s"),
+            Self::JointActuatorFrc(j) | Self::JointLimitFrc(j) => of_joint(j, "N", "N m"),
+            Self::TendonPos(t) | Self::TendonLimitPos(t) => of_tendon(t, "m"),
+            Self::TendonVel(t) | Self::TendonLimitVel(t) => of_tendon(t, "m/s"),
+            Self::TendonActuatorFrc(t) | Self::TendonLimitFrc(t) => of_tendon(t, "N"),
             Self::Accelerometer(_) | Self::FrameLinAcc(_) => "m/s^2",
             Self::Velocimeter(_) | Self::FrameLinVel(..) | Self::SubtreeLinVel(_) => "m/s",
             Self::Gyro(_) | Self::FrameAngVel(..) | Self::BallAngVel(_) => "rad/s",

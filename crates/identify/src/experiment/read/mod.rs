@@ -105,7 +105,8 @@ fn read(
     check_version(&root, EXPERIMENT_VERSION)?;
     let stem = file.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
     // An experiment in a folder of its own is called after the folder.
-    let folder = file.path().parent().and_then(Path::file_name).map(|f| f.to_string_lossy());
+    let path = std::path::absolute(file.path()).unwrap_or_else(|_| file.path().to_path_buf());
+    let folder = path.parent().and_then(Path::file_name).map(|f| f.to_string_lossy());
     let default = match (stem.as_str(), folder) {
         ("experiment", Some(folder)) => folder.into_owned(),
         _ => stem,

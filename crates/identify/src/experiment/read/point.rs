@@ -123,9 +123,10 @@ fn sensor(node: &Node<'_>, model: &Model) -> Result<Observation> {
     let sensors = || model.articulation.iter().flat_map(|a| &a.sensors);
     let names: Vec<&str> = sensors().map(|s| &*s.name).collect();
     let sensor = named(node, "a sensor", &names)?;
-    let kind = sensors().find(|s| s.name == sensor).map(|s| s.kind);
-    let components = kind.map_or(1, |kind| kind.len());
-    Ok(Observation::Sensor { sensor, components, unit: kind.map_or("", |kind| kind.unit()) })
+    let found =
+        model.articulation.as_ref().and_then(|a| Some((a, a.sensors[a.sensor(&sensor)?].kind)));
+    let (components, unit) = found.map_or((1, ""), |(a, kind)| (kind.len(), kind.unit(a)));
+    Ok(Observation::Sensor { sensor, components, unit })
 }
 
 fn body(node: &Node<'_>, model: &Model) -> Result<String> {
