@@ -1,6 +1,7 @@
 import os
 import pathlib
 
+import numpy as np
 import pytest
 
 import costate
@@ -56,3 +57,40 @@ def program():
     if not path:
         pytest.skip("COSTATE_PROGRAM does not name the program")
     return path
+
+URDF = """<robot name="arm">
+<link name="base"/>
+<link name="upper"><inertial><origin xyz="0 0 -0.15"/><mass value="1.2"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.012" iyz="0" izz="0.002"/></inertial></link>
+<link name="lower"><inertial><origin xyz="0 0.01 -0.1"/><mass value="0.6"/><inertia ixx="0.0045" ixy="1e-4" ixz="0" iyy="0.005" iyz="0" izz="0.001"/></inertial></link>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+<limit lower="-3" upper="3" effort="9" velocity="9"/><dynamics damping="0.05" friction="0.02"/></joint>
+<joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/><origin xyz="0 0 -0.3" rpy="0 0 0.2"/><axis xyz="0 1 0"/>
+<dynamics damping="0.02"/></joint>
+</robot>"""
+
+MODELS = ROOT / "crates/dynamics/tests/data"
+
+
+@pytest.fixture(params=["arm", "contact", "urdf"])
+def robot_case(request, tmp_path):
+    """A robot with the parameters, the initial (q, v) and the controls that derivatives are checked by."""
+    rng = np.random.default_rng(3)
+    if request.param == "arm":
+        model = costate.load(MODELS / "control/arm.xml")
+        paths = ["body.lower.mass", "joint.elbow.damping", "option.gravity"]
+    elif request.param == "urdf":
+        (tmp_path / "arm.urdf").write_text(URDF)
+        model = costate.load(tmp_path / "arm.urdf")
+        paths = ["body.lower.mass", "joint.shoulder.frictionloss", "option.gravity"]
+    else:
+        model = costate.load(MODELS / "mujoco/models/sphere_roll.xml")
+        paths = ["geom.ball.mass", "geom.ball.friction", "geom.ball.solref", "option.gravity"]
+    start = model.initial_state()
+    q, v = start.q.copy(), 0.5 * rng.normal(size=start.v.shape)
+    if request.param == "contact":
+        # The ball rolls and slips all the time, in the floor.
+        q[2], v = 0.0995, np.array([0.7, 0.05, -0.01, 0.1, 6.0, 1.8])
+    else:
+        q = q + 0.4 * rng.normal(size=q.shape)
+    controls = {c.name: 0.3 * rng.normal(size=(8, c.size)) for c in model.inputs}
+    return model, {path: model[path] for path in paths}, (q, v), controls

@@ -98,15 +98,16 @@ def test_bad_input_is_told(model):
         costate.torch.Simulator(model, [YOUNG], transform={YOUNG: "sqrt"})
 
 
-def test_gradcheck_of_a_robot():
-    from conftest import ROOT
+def test_gradcheck_of_robots(robot_case):
+    model, parameters, (q, v), controls = robot_case
+    names, inputs = list(parameters), list(controls)
 
-    robot = costate.load(ROOT / "crates/dynamics/tests/data/mujoco/models/double_pendulum.xml", allow=["contact"])
-    start = robot.initial_state()
+    def f(q, v, *values):
+        given = dict(zip(names, values))
+        driven = dict(zip(inputs, values[len(names):]))
+        motion = costate.torch.rollout(model, given, initial=(q, v), controls=driven, steps=8, every=4)
+        # The start is given, and a quaternion off the sphere is another start.
+        return motion.qpos[1:], motion.qvel[1:]
 
-    def f(gravity, q, v):
-        motion = costate.torch.rollout(robot, {"option.gravity": gravity}, initial=(q, v), steps=20, every=10)
-        return motion.q, motion.v
-
-    inputs = (tensor([0.0, 0.0, -9.81]), tensor(start.q), tensor(start.v))
-    assert torch.autograd.gradcheck(f, inputs, eps=1e-6, atol=1e-7, rtol=1e-5, fast_mode=True)
+    values = [tensor(x) for x in (*parameters.values(), *controls.values())]
+    assert torch.autograd.gradcheck(f, (tensor(q), tensor(v), *values), eps=1e-6, atol=1e-6, rtol=1e-5, fast_mode=True)
