@@ -1,7 +1,7 @@
-//! Material laws that Python functions recorded.
+//! Laws of materials and springs that Python functions recorded.
 
 use costate::dynamics::expression::{Binary, Graph, Node, Unary};
-use costate::dynamics::soft::{RecordedLaw, Registry};
+use costate::dynamics::soft::{RecordedLaw, RecordedSpring, Registry};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -10,7 +10,13 @@ use crate::errors::{Result, invalid};
 /// A recorded law, ready for models.
 #[pyclass(frozen, module = "costate._costate")]
 pub struct Law {
-    law: RecordedLaw,
+    kind: Kind,
+}
+
+/// What a law is of.
+enum Kind {
+    Material(RecordedLaw),
+    Spring(RecordedSpring),
 }
 
 fn unary(name: &str) -> Option<Unary> {
@@ -43,11 +49,18 @@ fn binary(name: &str) -> Option<Binary> {
 
 #[pymethods]
 impl Law {
-    /// A law of `inputs` inputs (F by rows, then the parameters) and the nodes that follow them,
+    /// A law of `inputs` inputs (of a "material" F by rows, of a "spring" length and rest length; then the
+    /// parameters) and the nodes that follow them,
     /// each ("constant", value), ("powi", node, exponent), ("select", mask, then, otherwise) or the
     /// name of a function with the nodes of its arguments; `energy` is the node of the result.
     #[new]
-    fn new(name: &str, inputs: usize, nodes: &Bound<'_, PyList>, energy: usize) -> Result<Self> {
+    fn new(
+        kind: &str,
+        name: &str,
+        inputs: usize,
+        nodes: &Bound<'_, PyList>,
+        energy: usize,
+    ) -> Result<Self> {
         let mut graph = Graph::new(inputs);
         let mut made: Vec<Node> = (0..inputs).map(|i| graph.input(i)).collect();
         for item in nodes.iter() {
@@ -83,12 +96,20 @@ impl Law {
         let Some(&energy) = made.get(energy) else {
             return invalid("the result is no node");
         };
-        Ok(Self { law: RecordedLaw::new(name, graph, energy)? })
+        let kind = match kind {
+            "material" => Kind::Material(RecordedLaw::new(name, graph, energy)?),
+            "spring" => Kind::Spring(RecordedSpring::new(name, graph, energy)?),
+            other => return invalid(format!("there are no laws of a \"{other}\"")),
+        };
+        Ok(Self { kind })
     }
 
     /// Lamé's μ and λ at rest, Pa.
-    fn lame_at_rest(&self, parameters: Vec<f64>) -> [f64; 2] {
-        self.law.lame_at_rest(&parameters)
+    fn lame_at_rest(&self, parameters: Vec<f64>) -> Result<[f64; 2]> {
+        match &self.kind {
+            Kind::Material(law) => Ok(law.lame_at_rest(&parameters)),
+            Kind::Spring(_) => invalid("a law of springs has no Lamé parameters"),
+        }
     }
 }
 
@@ -96,7 +117,10 @@ impl Law {
 pub fn registry(laws: &[PyRef<'_, Law>]) -> Registry {
     let mut registry = Registry::default();
     for law in laws {
-        registry.register(law.law.clone());
+        match &law.kind {
+            Kind::Material(law) => registry.register(law.clone()),
+            Kind::Spring(law) => registry.register_spring(law.clone()),
+        };
     }
     registry
 }

@@ -126,3 +126,62 @@ def test_numbers_behave_as_numpy_ones():
         # λ at rest of an energy k f(x)(F₁₁ − 1)(F₂₂ − 1) is k f(x).
         law = laws.Law(lambda F, p: f(p) * (F[0, 0] - 1) * (F[1, 1] - 1))
         assert law.lame_at_rest(x)[1] == pytest.approx(float(f(x)), rel=1e-12)
+
+
+def spring_scene(**law):
+    vertices = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.12, 0], [0.03, 0.02, 0.1]])
+    ends = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
+    builder = costate.Builder("net", timestep=1e-3, gravity=(0, 0, 0))
+    return builder.springs("net", vertices, ends, damping=0.02, vertex_mass=0.05, velocity=(0.1, 0, 0),
+                           rest_length=[0.09, 0.1, 0.12, 0.16, 0.13, 0.11], angular_velocity=(0, 3, 2), **law)
+
+
+@laws.spring
+def stiffening(length, rest, k, k3):
+    stretch = length - rest
+    return k / 2 * stretch**2 + k3 / 4 * stretch**4
+
+
+def test_a_law_of_springs_moves_as_the_compiled_one():
+    own = spring_scene(law=stiffening, parameters={"k": 40.0, "k3": 0.0}).build()
+    compiled = spring_scene(stiffness=40.0).build()
+    a, b = (costate.rollout(m, steps=300, signals={"e": {"energy": True}}) for m in (own, compiled))
+    np.testing.assert_allclose(a.q, b.q, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(a.signals["e"], b.signals["e"], rtol=1e-12)
+    loss = lambda m: (m.q[-1] @ m.q[-1] / 2, {"q": np.vstack([np.zeros((300, 12)), m.q[-1:]])})
+    g = costate.value_and_grad(loss, own, wrt=["soft.net.springs.k", "soft.net.springs.rest_length"], steps=300)[1]
+    h = costate.value_and_grad(loss, compiled, wrt=["soft.net.springs.stiffness", "soft.net.springs.rest_length"], steps=300)[1]
+    assert g["soft.net.springs.k"] == pytest.approx(h["soft.net.springs.stiffness"], rel=1e-9)
+    np.testing.assert_allclose(g["soft.net.springs.rest_length"], h["soft.net.springs.rest_length"], rtol=1e-9)
+
+
+def test_laws_of_springs_are_proved_saved_and_pickled(tmp_path):
+    model = spring_scene(law=stiffening, parameters={"k": np.linspace(30, 50, 6), "k3": 1e5}).build()
+    checks = costate.check_gradient(model, steps=30)
+    assert all(c.passes for c in checks), [c for c in checks if not c.passes]
+    assert {"soft.net.springs.k", "soft.net.springs.k3"} <= {c.path for c in checks if c.influences}
+    q = costate.rollout(model, steps=50).q.tobytes()
+    assert costate.rollout(pickle.loads(pickle.dumps(model)), steps=50).q.tobytes() == q
+    model.save(tmp_path / "net.toml")
+    back = costate.load(tmp_path / "net.toml", laws=[stiffening])
+    assert costate.rollout(back, steps=50).q.tobytes() == q
+    with pytest.raises(costate.BadInput, match="stiffening"):
+        costate.rollout(costate.load(tmp_path / "net.toml"), steps=1)
+    with pytest.raises(costate.BadInput, match="takes k, k3"):
+        spring_scene(law=stiffening, parameters={"k": 1.0})
+    with pytest.raises(costate.BadInput, match="laws.spring"):
+        spring_scene(law=log_neo_hookean, parameters={"mu": 1.0, "lam": 1.0})
+
+
+def test_springs_without_length_do_not_pull():
+    @laws.spring
+    def bonded(length, rest, k):
+        return -k * np.exp(-((length - rest) / 0.1) ** 2)
+
+    builder = costate.Builder("point", timestep=1e-3, gravity=(0, 0, 0))
+    builder.springs("net", np.zeros((2, 3)), np.array([[0, 1]]), law=bonded, parameters={"k": 1.0}, rest_length=0.05, vertex_mass=1.0)
+    model = builder.build()
+    motion = costate.rollout(model, steps=5)
+    assert (motion.q == 0).all()
+    _, gradient = costate.value_and_grad(lambda m: (0.0, {"q": np.ones_like(m.q)}), model, wrt=["soft.net.springs.k"], steps=5)
+    assert np.isfinite(gradient.initial.q).all() and gradient["soft.net.springs.k"] == 0

@@ -55,7 +55,11 @@ impl System {
                 out.extend([h.stiffness, h.damping, h.rest_angle]);
             }
             if let Some(s) = &body.springs {
-                out.extend([s.stiffness, s.damping, s.rest_length]);
+                out.extend([s.damping, s.rest_length]);
+                match &s.law {
+                    costate_model::SpringLaw::Hooke { stiffness } => out.push(*stiffness),
+                    costate_model::SpringLaw::Own { parameters, .. } => out.extend(parameters),
+                }
             }
         }
         out

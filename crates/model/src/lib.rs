@@ -27,6 +27,6 @@ pub use motion::{InputChannel, InputSignal, Inputs, Interpolation, State, Trajec
 pub use selection::{Binding, Entry, Prior, Selection, Spread, Unknown};
 pub use soft::{
     DampingLaw, ElasticView, Hinges, Load, Material, Membrane, Path, PointMass, Region, SoftBody,
-    Springs, Tetrahedra, TetrahedraDamping, TetrahedraMass, boundary_triangles,
+    SpringLaw, Springs, Tetrahedra, TetrahedraDamping, TetrahedraMass, boundary_triangles,
 };
 pub use transform::{Map, Transform};

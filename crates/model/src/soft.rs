@@ -145,12 +145,29 @@ pub struct Hinges {
 pub struct Springs {
     /// The two ends.
     pub indices: Vec<[u32; 2]>,
-    /// Stiffness, N/m.
-    pub stiffness: LeafId,
+    /// What they pull with.
+    pub law: SpringLaw,
     /// Damping, N s/m.
     pub damping: LeafId,
     /// Rest length, m; zero is allowed.
     pub rest_length: LeafId,
+}
+
+/// The energy of springs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpringLaw {
+    /// Proportional to the square of the stretch.
+    Hooke {
+        /// Stiffness, N/m.
+        stiffness: LeafId,
+    },
+    /// A law of the user's own, by name.
+    Own {
+        /// Its name.
+        name: String,
+        /// Its parameters, in its order.
+        parameters: Vec<LeafId>,
+    },
 }
 
 /// An extra mass shared equally by some vertices.

@@ -78,7 +78,7 @@ class Builder:
                 "robot": os.path.abspath(robot), "allow": list(allow) or None, "values": dict(values or {}),
                 "input": {}, "controller": {}, "drive": {}, "friction": {},
             }
-        self._laws: dict[str, Law] = {}
+        self._laws: dict[tuple[str, str], Law] = {}
 
     def soft(self, name: str, **keys: Any) -> Builder:
         """A soft body by the keys of ``[soft.NAME]``; returns the builder, as all of these do.
@@ -88,13 +88,8 @@ class Builder:
         """
         law = keys.get("material")
         if isinstance(law, Law):
-            if self._laws.setdefault(law.name, law) is not law:
-                raise BadInput(f"soft.{name}: another law is called {law.name!r} already")
-            given = dict(keys.get("parameters") or {})
-            if set(given) != set(law.parameters):
-                raise BadInput(f"soft.{name}.parameters: the law {law.name!r} takes {', '.join(law.parameters) or 'none'}")
-            # The file lists them in the law's order.
-            keys = {**keys, "material": law.name, "parameters": {p: given[p] for p in law.parameters}}
+            given = self._own(f"soft.{name}", law, "material", keys.get("parameters"))
+            keys = {**keys, "material": law.name, "parameters": given}
         return self._add("soft", name, keys)
 
     def grid(
@@ -166,7 +161,9 @@ class Builder:
         vertices: ArrayLike,
         ends: ArrayLike,
         *,
-        stiffness: ArrayLike,
+        stiffness: ArrayLike | None = None,
+        law: Law | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
         damping: ArrayLike | None = None,
         rest_length: ArrayLike | None = None,
         **keys: Any,
@@ -174,11 +171,15 @@ class Builder:
         """Masses and springs: ``vertices`` ``[n, 3]`` (m) and ``ends`` ``[m, 2]`` of vertex indices.
 
         Stiffness (N/m), damping (N s/m) and rest length (m; that of the rest shape by default) are one
-        number for all springs or one for each. Mass: ``vertex_mass`` (kg).
+        number for all springs or one for each. Mass: ``vertex_mass`` (kg). A ``law`` of one's own
+        (:func:`costate.laws.spring`) has a value for each of its ``parameters`` instead of a stiffness.
         """
+        own: dict[str, Any] = {}
+        if law is not None:
+            own = {"law": law.name, "parameters": self._own(f"soft.{name}.springs", law, "spring", parameters)}
         springs = {
             "ends": _array(f"soft.{name}.springs.ends", ends, 2, int),
-            "stiffness": stiffness, "damping": damping, "rest_length": rest_length,
+            "stiffness": stiffness, "damping": damping, "rest_length": rest_length, **own,
         }
         return self.soft(
             name, vertices=_array(f"soft.{name}.vertices", vertices, 3, float), springs=springs, **keys
@@ -247,6 +248,17 @@ class Builder:
         """
         laws = list(self._laws.values())
         return Model(_costate.Model.parse("<scene>", self.to_toml(), [law._core for law in laws]), laws)
+
+    def _own(self, place: str, law: Any, kind: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Takes in a law of the user's own; its parameters in its order, as the file lists them."""
+        if not isinstance(law, Law) or law.kind != kind:
+            raise BadInput(f"{place}: expected a recorded law (costate.laws.{kind})")
+        if self._laws.setdefault((kind, law.name), law) is not law:
+            raise BadInput(f"{place}: another law is called {law.name!r} already")
+        given = dict(parameters or {})
+        if set(given) != set(law.parameters):
+            raise BadInput(f"{place}.parameters: the law {law.name!r} takes {', '.join(law.parameters) or 'none'}")
+        return {p: given[p] for p in law.parameters}
 
     def _add(self, kind: str, name: str, keys: Mapping[str, Any]) -> Builder:
         table = self._root.get(kind)

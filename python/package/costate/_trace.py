@@ -267,8 +267,8 @@ def names(function: Callable[..., Any], what: str, first: int = 0) -> list[str]:
     except (TypeError, ValueError) as error:
         raise LawError(f"{what}: {error}") from None
     if len(arguments) < first or any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in arguments):
-        raise LawError(f"{what}: its arguments are numbers by name" if first == 0 else
-                       f"{what}: its arguments are F and its parameters, by name")
+        raise LawError(f"{what}: its arguments are F and its parameters, by name" if first == 1 else
+                       f"{what}: its arguments are numbers, by name")
     return [p.name for p in arguments[first:]]
 
 

@@ -1,4 +1,4 @@
-"""The user's own physics: laws of materials, controllers and friction as ordinary Python functions, recorded once.
+"""The user's own physics: laws of materials, springs, controllers and friction as ordinary Python functions, recorded once.
 
 >>> import numpy as np
 >>> from costate import laws
@@ -48,52 +48,74 @@ from .errors import BadInput
 
 __all__ = [
     "Formula", "Law", "LawError", "Number", "clip", "cof", "det", "formula", "integral", "inv", "material", "maximum",
-    "minimum", "previous", "sign", "where",
+    "minimum", "previous", "sign", "spring", "SpringLaw", "where",
 ]
 
 
 class Law:
-    """A recorded material law; calling it calls the Python function.
+    """A recorded law of materials or springs; calling it calls the Python function.
 
     ``name`` is what scenes call it, ``parameters`` are its parameters' names in order.
     """
 
+    kind = "material"
+    _first = 9
+    """How many traced numbers come before the parameters."""
+
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         self.function = function
         self.name = name or getattr(function, "__name__", "law").replace("<lambda>", "law")
-        self.parameters = names(function, f"material law {self.name}", 1)
-        self._nodes, self._energy = self._record()
-        self._core = _costate.Law(self.name, 9 + len(self.parameters), self._nodes, self._energy)
+        what = f"{self.kind} law {self.name}"
+        given = self._given()
+        self.parameters = names(function, what, len(given))
+        tape = _Tape(self._first + len(self.parameters))
+        arguments = [Number(tape, i) for i in range(tape.inputs)]
+        energy = record(function, tape, [*self._given(arguments), *arguments[self._first :]], what, "its energy")
+        self._nodes, self._energy = tape.nodes, energy
+        self._core = self._compile()
         self.__doc__ = getattr(function, "__doc__", None)
 
-    def _record(self) -> tuple[list[tuple[Any, ...]], int]:
-        tape = _Tape(9 + len(self.parameters))
+    def _given(self, numbers: Sequence[Any] | None = None) -> list[Any]:
+        """The arguments before the parameters, made of the first traced numbers."""
         F = np.empty((3, 3), dtype=object)
-        for i in range(9):
-            F[i // 3, i % 3] = Number(tape, i)
-        parameters = [Number(tape, 9 + i) for i in range(len(self.parameters))]
-        return tape.nodes, record(self.function, tape, [F, *parameters], f"material law {self.name}", "its energy")
+        F.ravel()[:] = numbers[:9] if numbers else None
+        return [F]
+
+    def _compile(self) -> _costate.Law:
+        return _costate.Law(self.kind, self.name, self._first + len(self.parameters), self._nodes, self._energy)
 
     def lame_at_rest(self, *parameters: float) -> tuple[float, float]:
-        """Lamé's μ and λ of the linearised law, Pa."""
+        """Lamé's μ and λ of the linearised law of a material, Pa."""
         mu, lam = self._core.lame_at_rest([float(p) for p in parameters])
         return mu, lam
 
-    def __call__(self, F: Any, *parameters: Any) -> Any:
-        return self.function(F, *parameters)
+    def __call__(self, *arguments: Any) -> Any:
+        return self.function(*arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The recording is all that a model needs, and unlike the function it always travels.
-        return _restore, (self.name, self.parameters, self._nodes, self._energy)
+        return _restore, (type(self), self.name, self.parameters, self._nodes, self._energy)
 
     def __repr__(self) -> str:
-        return f"<costate.laws.Law {self.name!r} of {', '.join(['F', *self.parameters])}: {len(self._nodes)} operations>"
+        return f"<costate.laws.{type(self).__name__} {self.name!r} of {', '.join(self.parameters)}: {len(self._nodes)} operations>"
 
 
-def _restore(name: str, parameters: Sequence[str], nodes: list[tuple[Any, ...]], energy: int) -> Law:
-    law = Law.__new__(Law)
+class SpringLaw(Law):
+    """A recorded law of springs."""
+
+    kind = "spring"
+    _first = 2
+
+    def _given(self, numbers: Sequence[Any] | None = None) -> list[Any]:
+        return list(numbers[:2]) if numbers else [None, None]
+
+
+def _restore(
+    kind: type[Law], name: str, parameters: Sequence[str], nodes: list[tuple[Any, ...]], energy: int
+) -> Law:
+    law = kind.__new__(kind)
     law.name, law.parameters, law._nodes, law._energy = name, list(parameters), nodes, energy
-    law._core = _costate.Law(name, 9 + len(law.parameters), nodes, energy)
+    law._core = law._compile()
     law.function = _lost
     return law
 
@@ -107,6 +129,22 @@ def material(function: Callable[..., Any] | None = None, *, name: str | None = N
     if function is None:
         return lambda f: Law(f, name)
     return Law(function, name)
+
+
+def spring(function: Callable[..., Any] | None = None, *, name: str | None = None) -> Any:
+    """Records a law of springs; a decorator, with the law's name if it is to be another one.
+
+    The function gets length and rest length (m) and the law's parameters, and returns the energy (J):
+
+    >>> @laws.spring
+    ... def stiffening(length, rest, k, k3):
+    ...     stretch = length - rest
+    ...     return k / 2 * stretch**2 + k3 / 4 * stretch**4
+    >>> scene.springs("cage", vertices, ends, law=stiffening, parameters={"k": 50.0, "k3": 1e4})
+    """
+    if function is None:
+        return lambda f: SpringLaw(f, name)
+    return SpringLaw(function, name)
 
 
 # How operations are written in formulas of scene files.

@@ -1,13 +1,13 @@
 //! From the model's soft bodies to forces.
 
 use costate_model::{
-    DampingLaw, ElasticView, LeafId, Leaves, Material, Model, ModelError, SoftBody, Tetrahedra,
-    TetrahedraMass,
+    DampingLaw, ElasticView, LeafId, Leaves, Material, Model, ModelError, SoftBody, SpringLaw,
+    Tetrahedra, TetrahedraMass,
 };
 
 use super::{
-    Block, DiscreteShell, Membrane, Parameter, Registry, RestPositions, Spring, TetrahedraParts,
-    WarpHinge,
+    Block, DiscreteShell, Membrane, Parameter, RecordedSprings, Registry, RestPositions, Spring,
+    TetrahedraParts, WarpHinge,
 };
 use crate::error::DynamicsError;
 use crate::force::Force;
@@ -31,7 +31,7 @@ pub fn forces(model: &Model, registry: &Registry) -> Result<Vec<Box<dyn Force>>,
         if let Some(tetrahedra) = &body.tetrahedra {
             out.push(tetrahedra_force(model, body, tetrahedra, first, registry)?);
         }
-        if let Some(block) = springs(model, body, first) {
+        if let Some(block) = springs(model, body, first, registry)? {
             out.push(block);
         }
         if let Some(block) = membrane(model, body, first) {
@@ -126,22 +126,46 @@ fn material(leaves: &Leaves, material: &Material) -> Vec<Parameter> {
     parameters
 }
 
-fn springs(model: &Model, body: &SoftBody, first: usize) -> Option<Box<dyn Force>> {
-    let springs = body.springs.as_ref()?;
+fn springs(
+    model: &Model,
+    body: &SoftBody,
+    first: usize,
+    registry: &Registry,
+) -> Result<Option<Box<dyn Force>>, DynamicsError> {
+    let Some(springs) = &body.springs else { return Ok(None) };
     let leaves = &model.leaves;
-    let parameters = [
-        leaf(leaves, springs.stiffness),
-        leaf(leaves, springs.damping),
-        leaf(leaves, springs.rest_length),
-    ];
+    let [damping, rest_length] = [springs.damping, springs.rest_length].map(|id| leaf(leaves, id));
     let rest = RestPositions { range: leaves.range(body.rest_position), first_vertex: first };
     let label = format!("soft.{} springs", body.name);
-    Some(Box::new(Block::<Spring, 2, 3, 3>::new(
-        label,
-        global(&springs.indices, first),
-        parameters,
-        rest,
-    )))
+    let stencils = global(&springs.indices, first);
+    Ok(Some(match &springs.law {
+        SpringLaw::Hooke { stiffness } => {
+            let parameters = [leaf(leaves, *stiffness), damping, rest_length];
+            Box::new(Block::<Spring, 2, 3, 3>::new(label, stencils, parameters, rest))
+        }
+        SpringLaw::Own { name, parameters: own } => {
+            let element = format!("soft.{}.springs", body.name);
+            let law = registry.spring(name).ok_or_else(|| DynamicsError::UnknownLaw {
+                element: element.clone(),
+                kind: "spring",
+                name: name.clone(),
+                known: registry.spring_names().into_iter().map(String::from).collect(),
+            })?;
+            if own.len() != law.parameters() {
+                let (takes, found) = (law.parameters(), own.len());
+                let message = format!("the law `{name}` takes {takes} parameters, found {found}");
+                return Err(ModelError::Invalid { element, message }.into());
+            }
+            let mut given = own.iter().map(|&id| leaf(leaves, id));
+            let mut next = || given.next().unwrap_or(Parameter::Constant(0.0));
+            let parameters = std::array::from_fn(|i| match i {
+                0 => damping.clone(),
+                1 => rest_length.clone(),
+                _ => next(),
+            });
+            Box::new(RecordedSprings::new(Block::new(label, stencils, parameters, rest), law))
+        }
+    }))
 }
 
 fn membrane(model: &Model, body: &SoftBody, first: usize) -> Option<Box<dyn Force>> {

@@ -12,7 +12,7 @@ mod rest;
 mod springs;
 mod tetrahedra;
 
-pub use block::{Block, Drive, RecordedTetrahedra, RestPositions};
+pub use block::{Block, Drive, RecordedSprings, RecordedTetrahedra, RestPositions};
 pub use build::forces;
 pub use damping::{Damping, DampingGradient, FrameIndifferent, Kinematics, WarpDamping};
 pub use element::{
@@ -26,5 +26,5 @@ pub use materials::{
 pub use membrane::Membrane;
 pub use parameter::Parameter;
 pub use rest::bulk_modulus_warnings;
-pub use springs::Spring;
+pub use springs::{RecordedSpring, Spring};
 pub use tetrahedra::{OWN_CONSTANTS, OWN_PARAMETERS, Tetrahedron};

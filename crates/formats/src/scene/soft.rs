@@ -174,19 +174,24 @@ fn read_tetrahedra(
     Ok(builder.tetrahedra(settings))
 }
 
+/// The parameters of a law of the user's own.
+fn own_parameters(parameters: &Section<'_>, over: &Over<'_>) -> Result<Vec<MaterialParameter>> {
+    let mut own = Vec::new();
+    for (name, value) in parameters.all() {
+        check_name(&name, &value)?;
+        let values = over.read(&value)?;
+        own.push(MaterialParameter { name, unit: "", bounds: Bounds::ANY, values });
+    }
+    Ok(own)
+}
+
 fn read_material(body: &Section<'_>, over: &Over<'_>) -> Result<MaterialSettings> {
     let node = body.req("material", |n| Ok(n.clone()))?;
     let law = node.string()?;
     if let Some(parameters) = body.section("parameters")? {
         body.exclusive(&["parameters", "young"])?;
         body.exclusive(&["parameters", "mu"])?;
-        let mut own = Vec::new();
-        for (name, value) in parameters.all() {
-            check_name(&name, &value)?;
-            let values = over.read(&value)?;
-            own.push(MaterialParameter { name, unit: "", bounds: Bounds::ANY, values });
-        }
-        return Ok(MaterialSettings::own(law, own));
+        return Ok(MaterialSettings::own(law, own_parameters(&parameters, over)?));
     }
     if !ELASTIC_LAWS.contains(&law) {
         let e = node.unknown_name("a material law", ELASTIC_LAWS.iter().copied());
@@ -334,13 +339,28 @@ fn read_springs(springs: &Section<'_>, builder: SoftBuilder) -> Result<SoftBuild
     let vertices = builder.vertices().len();
     let ends = springs.req("ends", |n| shape::rows::<2>(n, vertices))?;
     let over = Over::without_groups("spring", ends.len());
+    let law = springs.opt("law", |n| n.string().map(str::to_owned))?;
+    let mut own = Vec::new();
+    if law.is_some() {
+        springs.exclusive(&["law", "stiffness"])?;
+        if let Some(parameters) = springs.section("parameters")? {
+            own = own_parameters(&parameters, &over)?;
+        }
+    }
     let settings = SpringSettings {
-        stiffness: springs.req("stiffness", |n| over.read(n))?,
+        stiffness: match law {
+            None => springs.req("stiffness", |n| over.read(n))?,
+            Some(_) => Vec::new(),
+        },
         damping: over.or(springs, "damping", 0.0)?,
         rest_length: springs.opt("rest_length", |n| over.read(n))?,
     };
     springs.finish()?;
-    Ok(builder.with_springs(ends, settings))
+    let builder = builder.with_springs(ends, settings);
+    Ok(match law {
+        None => builder,
+        Some(law) => builder.spring_law(&law, own),
+    })
 }
 
 /// What holds, moves, weighs down and pushes vertices.

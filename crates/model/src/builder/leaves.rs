@@ -10,8 +10,8 @@ use super::settings::{MassRule, MaterialSettings, TetrahedraSettings};
 use crate::error::ModelError;
 use crate::leaf::{Bounds, Elements, Leaf, LeafId, Leaves};
 use crate::soft::{
-    ElasticView, Hinges, Material, Membrane, PointMass, Region, SoftBody, Springs, Tetrahedra,
-    TetrahedraDamping, TetrahedraMass, boundary_triangles,
+    ElasticView, Hinges, Material, Membrane, PointMass, Region, SoftBody, SpringLaw, Springs,
+    Tetrahedra, TetrahedraDamping, TetrahedraMass, boundary_triangles,
 };
 
 /// Adds leaves `soft.BODY.…`.
@@ -370,9 +370,27 @@ impl SoftBuilder {
         let mut field = |name: &str, values: Vec<f64>, unit, about: &str| {
             add.field(&format!("springs.{name}"), values, &over, unit, Bounds::NON_NEGATIVE, about)
         };
+        let law = match &self.spring_law {
+            None => SpringLaw::Hooke {
+                stiffness: field("stiffness", s.stiffness.clone(), "N/m", "spring stiffness")?,
+            },
+            Some((name, own)) => {
+                let mut parameters = Vec::new();
+                for p in own {
+                    let path = format!("springs.{}", p.name);
+                    let about = "parameter of the spring law";
+                    let values = p.values.clone();
+                    parameters.push(add.field(&path, values, &over, p.unit, p.bounds, about)?);
+                }
+                SpringLaw::Own { name: name.clone(), parameters }
+            }
+        };
+        let mut field = |name: &str, values: Vec<f64>, unit, about: &str| {
+            add.field(&format!("springs.{name}"), values, &over, unit, Bounds::NON_NEGATIVE, about)
+        };
         Ok(Some(Springs {
             indices: self.springs.clone(),
-            stiffness: field("stiffness", s.stiffness.clone(), "N/m", "spring stiffness")?,
+            law,
             damping: field("damping", s.damping.clone(), "N s/m", "damping along the spring")?,
             rest_length: field("rest_length", rest, "m", "length without force")?,
         }))

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::settings::{HingeSettings, MembraneSettings, SpringSettings, TetrahedraSettings};
+use super::settings::{
+    HingeSettings, MaterialParameter, MembraneSettings, SpringSettings, TetrahedraSettings,
+};
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::soft::{Load, Path, Region, boundary_triangles};
@@ -28,6 +30,7 @@ pub struct SoftBuilder {
     pub(super) hinges: Vec<[u32; 4]>,
     pub(super) hinge_settings: Option<HingeSettings>,
     pub(super) springs: Vec<[u32; 2]>,
+    pub(super) spring_law: Option<(String, Vec<MaterialParameter>)>,
     pub(super) spring_settings: Option<SpringSettings>,
     pub(super) point_masses: Vec<(String, Vec<u32>, f64)>,
     pub(super) loads: Vec<Load>,
@@ -58,6 +61,7 @@ impl SoftBuilder {
             hinges: vec![],
             hinge_settings: None,
             springs: vec![],
+            spring_law: None,
             spring_settings: None,
             point_masses: vec![],
             loads: vec![],
@@ -172,6 +176,11 @@ impl SoftBuilder {
     pub fn with_springs(mut self, indices: Vec<[u32; 2]>, settings: SpringSettings) -> Self {
         self.springs = indices;
         self.spring_settings = Some(settings);
+        self
+    }
+    /// A law of one's own for the springs, with its parameters in its order; they have no stiffness then.
+    pub fn spring_law(mut self, name: &str, parameters: Vec<MaterialParameter>) -> Self {
+        self.spring_law = Some((name.into(), parameters));
         self
     }
     /// A mass (kg) shared equally by some vertices.

@@ -14,7 +14,7 @@ mod recorded_graph;
 #[cfg(test)]
 mod tests;
 
-pub use recorded::RecordedTetrahedra;
+pub use recorded::{RecordedSprings, RecordedTetrahedra};
 
 use std::any::Any;
 use std::cell::RefCell;

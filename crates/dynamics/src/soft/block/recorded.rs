@@ -1,4 +1,4 @@
-//! Tetrahedra whose material is a recorded graph: everything about the element (kinematics, stress,
+//! Elements whose law is a recorded graph: everything about the element (kinematics, stress,
 //! damping, and all derivatives) is one expression graph, evaluated over blocks of elements.
 
 use std::cell::RefCell;
@@ -7,14 +7,14 @@ use std::ops::Range;
 use costate_num::Scalar;
 
 use super::mesh::{Mesh, WIDTH};
-use super::recorded_graph::{
-    ACTIVATION, C, C_DOT, CONSTANTS, Element, LAMBDA, MATERIAL, N, P, Task, V, V_DOT, X, X_DOT,
-};
+use super::recorded_graph::{Element, Inputs, Task};
 use super::{Block, Buffers, Part};
 use crate::expression::{BLOCK, Program};
 use crate::force::{Adjoints, At, Force, Scratch, Tangents};
-use crate::soft::materials::{Material, RecordedLaw};
-use crate::soft::tetrahedra::Tetrahedron;
+use crate::soft::element;
+use crate::soft::materials::{MOST_PARAMETERS, Material, RecordedLaw};
+use crate::soft::springs::{OWN, RecordedSpring, SilentSpring};
+use crate::soft::tetrahedra::{OWN_CONSTANTS, OWN_PARAMETERS, Tetrahedron};
 
 /// A material without stress: the block of its tetrahedra derives constants and masses, which do not
 /// depend on the law.
@@ -32,13 +32,40 @@ impl Material<N> for Silent {
     }
 }
 
-/// The block that knows stencils, constants and masses.
-pub(crate) type SilentBlock = Block<Tetrahedron<Silent, N>, 4, P, C>;
+const N: usize = MOST_PARAMETERS;
 
-/// Tetrahedra of a recorded law.
-pub struct RecordedTetrahedra {
-    block: SilentBlock,
+/// Elements of a recorded law. The block knows stencils, constants and masses, which do not depend on the
+/// law; `L` says nothing of it.
+pub struct Recorded<L, const V: usize, const P: usize, const C: usize> {
+    block: Block<L, V, P, C>,
     element: Element,
+}
+
+/// Tetrahedra of a recorded material.
+pub type RecordedTetrahedra =
+    Recorded<Tetrahedron<Silent, N>, 4, { N + OWN_PARAMETERS }, { N + OWN_CONSTANTS }>;
+
+/// Springs of a recorded law.
+pub type RecordedSprings = Recorded<SilentSpring, 2, { N + OWN }, { N + OWN }>;
+
+impl RecordedTetrahedra {
+    /// Tetrahedra of a law; the block is that of a body whose material says nothing.
+    pub(crate) fn new(
+        block: Block<Tetrahedron<Silent, N>, 4, { N + OWN_PARAMETERS }, { N + OWN_CONSTANTS }>,
+        law: &RecordedLaw,
+    ) -> Self {
+        Self { block, element: Element::tetrahedron(law) }
+    }
+}
+
+impl RecordedSprings {
+    /// Springs of a law.
+    pub(crate) fn new(
+        block: Block<SilentSpring, 2, { N + OWN }, { N + OWN }>,
+        law: &RecordedSpring,
+    ) -> Self {
+        Self { block, element: Element::spring(law) }
+    }
 }
 
 /// Bytes of a cache line.
@@ -63,12 +90,9 @@ struct Sources<'a> {
     drive: [f64; 2],
 }
 
-impl RecordedTetrahedra {
-    /// Tetrahedra of a law; the block is that of a body whose material says nothing.
-    pub(crate) fn new(block: SilentBlock, law: &RecordedLaw) -> Self {
-        Self { block, element: Element::new(law) }
-    }
-
+impl<L: element::Element<V, P, C>, const V: usize, const P: usize, const C: usize>
+    Recorded<L, V, P, C>
+{
     fn sources<'a>(&self, c: &'a [f64], at: At<'a>) -> Sources<'a> {
         let drive = self.block.drive.map_or(0.0, |drive| at.u[drive.input]);
         Sources { c, x: at.x, v: at.v, drive: [drive, 0.0], ..Sources::default() }
@@ -111,15 +135,16 @@ impl RecordedTetrahedra {
         registers: &mut [f64],
     ) {
         let padded = count.next_multiple_of(WIDTH);
+        let inputs = self.element.inputs;
         let vectors = [
-            (X, from.x),
-            (V, from.v),
-            (LAMBDA, from.lambda),
-            (X_DOT, from.x_dot),
-            (V_DOT, from.v_dot),
+            (Inputs::X, from.x),
+            (inputs.v(), from.v),
+            (inputs.lambda(), from.lambda),
+            (inputs.x_dot(), from.x_dot),
+            (inputs.v_dot(), from.v_dot),
         ];
         for (first, values) in vectors {
-            for k in 0..4 {
+            for k in 0..V {
                 let at = first + 3 * k;
                 if !(0..3).any(|i| program.uses(at + i)) {
                     continue;
@@ -140,7 +165,7 @@ impl RecordedTetrahedra {
         }
         let n = self.block.len();
         for (first, values, drive) in
-            [(CONSTANTS, from.c, from.drive[0]), (C_DOT, from.c_dot, from.drive[1])]
+            [(inputs.c(), from.c, from.drive[0]), (inputs.c_dot(), from.c_dot, from.drive[1])]
         {
             for i in 0..C {
                 if !program.uses(first + i) {
@@ -154,7 +179,7 @@ impl RecordedTetrahedra {
                     let last = row[count - 1];
                     row[count..].fill(last);
                 }
-                if i == ACTIVATION && drive != 0.0 {
+                if drive != 0.0 && self.driven() == Some(i) {
                     for value in row {
                         *value += drive;
                     }
@@ -163,14 +188,19 @@ impl RecordedTetrahedra {
         }
     }
 
-    /// Runs a program with 12 outputs and sums them at the vertices.
+    /// The constant that an input is added to.
+    fn driven(&self) -> Option<usize> {
+        self.block.drive.map(|drive| drive.constant)
+    }
+
+    /// Runs a program whose outputs are vectors at the vertices, and sums them there.
     fn assemble(&self, program: &Program, from: &Sources, sums: &mut Vec<f64>, to: &mut [f64]) {
         sums.resize(self.block.mesh.sums_len(), 0.0);
         self.block.each(self.block.parts(sums), |(chunk, sums)| {
             let elements = chunk.elements.clone();
-            super::with_buffers(Mesh::<4>::buffer_len(&elements), |[out]| {
+            super::with_buffers(Mesh::<V>::buffer_len(&elements), |[out]| {
                 self.over(program, from, &elements, |registers, at, count| {
-                    scatter(program, registers, 0, at, count, out);
+                    scatter::<V>(program, registers, 0, at, count, out);
                 });
                 chunk.sum(out, sums);
             });
@@ -179,8 +209,9 @@ impl RecordedTetrahedra {
     }
 }
 
-/// Outputs `first` to `first + 11` of a block of elements into the buffer of their chunk.
-fn scatter(
+/// The vectors at `V` vertices that start at output `first`, of a block of elements, into the buffer of
+/// their chunk.
+fn scatter<const V: usize>(
     program: &Program,
     registers: &[f64],
     first: usize,
@@ -188,10 +219,10 @@ fn scatter(
     count: usize,
     buffer: &mut [f64],
 ) {
-    for i in 0..12 {
+    for i in 0..3 * V {
         let row = &registers[program.output(first + i)..][..BLOCK];
         for (block, lanes) in row.chunks_exact(WIDTH).enumerate().take(count.div_ceil(WIDTH)) {
-            let place = ((at / WIDTH + block) * 12 + i) * WIDTH;
+            let place = ((at / WIDTH + block) * 3 * V + i) * WIDTH;
             buffer[place..place + WIDTH].copy_from_slice(lanes);
         }
     }
@@ -205,7 +236,9 @@ fn add(program: &Program, registers: &[f64], i: usize, to: &mut [f64]) {
     }
 }
 
-impl Force for RecordedTetrahedra {
+impl<L: element::Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
+    for Recorded<L, V, P, C>
+{
     fn label(&self) -> &str {
         self.block.label()
     }
@@ -283,18 +316,18 @@ impl Force for RecordedTetrahedra {
         let parts = self.block.pull_parts(buffers, adjoints.c, damping);
         self.block.each(parts, |Part { chunk, x: x_sums, v: v_sums, mut c, drive }| {
             let elements = chunk.elements.clone();
-            super::with_buffers(Mesh::<4>::buffer_len(&elements), |[x, v]| {
+            super::with_buffers(Mesh::<V>::buffer_len(&elements), |[x, v]| {
                 self.over(program, &from, &elements, |registers, at, count| {
-                    scatter(program, registers, 0, at, count, x);
+                    scatter::<V>(program, registers, 0, at, count, x);
                     if damping {
-                        scatter(program, registers, 12, at, count, v);
+                        scatter::<V>(program, registers, 3 * V, at, count, v);
                     }
-                    let first = if wanted.rest { 0 } else { MATERIAL };
+                    let first = if wanted.rest { 0 } else { self.element.rest };
                     for (i, row) in c.iter_mut().enumerate().skip(first) {
-                        add(program, registers, 24 + i, &mut row[at..at + count]);
+                        add(program, registers, 6 * V + i, &mut row[at..at + count]);
                     }
-                    if !drive.is_empty() {
-                        let row = &registers[program.output(24 + ACTIVATION)..];
+                    if let Some(driven) = self.driven() {
+                        let row = &registers[program.output(6 * V + driven)..];
                         drive[at..at + count].copy_from_slice(&row[..count]);
                     }
                 });
@@ -321,15 +354,16 @@ impl Force for RecordedTetrahedra {
             &self.sources(c, at),
             &(0..self.block.len()),
             |registers, first, count| {
-                let finite =
-                    |lane: &usize| (0..12).all(|i| registers[program.output(i) + lane].is_finite());
+                let finite = |lane: &usize| {
+                    (0..3 * V).all(|i| registers[program.output(i) + lane].is_finite())
+                };
                 if found.is_none() {
                     found = (0..count).find(|lane| !finite(lane)).map(|lane| first + lane);
                 }
             },
         );
         let e = found?;
-        Some(format!("the force of {} number {e} (a tetrahedron)", self.block.label))
+        Some(format!("the force of {} number {e} (a {})", self.block.label, L::NAME))
     }
 
     fn energy(&self, c: &[f64], at: At) -> f64 {
@@ -354,10 +388,10 @@ impl Force for RecordedTetrahedra {
                     }
                 }
                 for i in 0..C {
-                    c_bar[i * n + first + lane] += value(24 + i);
+                    c_bar[i * n + first + lane] += value(6 * V + i);
                 }
                 if let Some(drive) = self.block.drive {
-                    u[drive.input] += value(24 + ACTIVATION);
+                    u[drive.input] += value(6 * V + drive.constant);
                 }
             }
         });

@@ -1,37 +1,67 @@
-//! The expression graph of one tetrahedron of a recorded law, and the programs made of it.
+//! The expression graph of one element of a recorded law, and the programs made of it.
 
 use std::sync::OnceLock;
 
-use crate::expression::{Graph, Node, Program};
+use crate::expression::{Binary, Graph, Node, Program, Unary};
 use crate::soft::materials::{MOST_PARAMETERS, RecordedLaw};
-use crate::soft::tetrahedra::{OWN_CONSTANTS, OWN_PARAMETERS};
+use crate::soft::springs::{OWN, RecordedSpring};
+use crate::soft::tetrahedra::OWN_CONSTANTS;
 
-pub(super) const N: usize = MOST_PARAMETERS;
-pub(super) const P: usize = N + OWN_PARAMETERS;
-pub(super) const C: usize = N + OWN_CONSTANTS;
-/// Constants in the order of [`Tetrahedron`].
-pub(super) const VOLUME: usize = 9;
-pub(super) const MATERIAL: usize = 10;
-pub(super) const VISCOSITY: usize = MATERIAL + N;
-pub(super) const TIME: usize = VISCOSITY + 1;
-pub(super) const ACTIVATION: usize = VISCOSITY + 2;
+/// Constants in the order of [`Tetrahedron`](crate::soft::Tetrahedron).
+const VOLUME: usize = 9;
+const MATERIAL: usize = 10;
+const VISCOSITY: usize = MATERIAL + MOST_PARAMETERS;
+const TIME: usize = VISCOSITY + 1;
+const ACTIVATION: usize = VISCOSITY + 2;
 
-/// Inputs of the element's graph: positions, velocities, constants, multipliers; and tangents of the
+/// Inputs of an element's graph: positions, velocities, constants, multipliers; and tangents of the
 /// first three.
-pub(super) const X: usize = 0;
-pub(super) const V: usize = 12;
-pub(super) const CONSTANTS: usize = 24;
-pub(super) const LAMBDA: usize = CONSTANTS + C;
-pub(super) const X_DOT: usize = LAMBDA + 12;
-pub(super) const V_DOT: usize = X_DOT + 12;
-pub(super) const C_DOT: usize = V_DOT + 12;
-pub(super) const INPUTS: usize = C_DOT + C;
+#[derive(Clone, Copy)]
+pub(super) struct Inputs {
+    /// Coordinates of the stencil.
+    pub corners: usize,
+    /// Constants of an element.
+    pub constants: usize,
+}
 
-/// The graph of one tetrahedron with its outputs, and programs made when they are first needed.
+impl Inputs {
+    pub const X: usize = 0;
+
+    pub fn v(self) -> usize {
+        self.corners
+    }
+    pub fn c(self) -> usize {
+        2 * self.corners
+    }
+    pub fn lambda(self) -> usize {
+        self.c() + self.constants
+    }
+    pub fn x_dot(self) -> usize {
+        self.lambda() + self.corners
+    }
+    pub fn v_dot(self) -> usize {
+        self.x_dot() + self.corners
+    }
+    pub fn c_dot(self) -> usize {
+        self.v_dot() + self.corners
+    }
+    fn len(self) -> usize {
+        self.c_dot() + self.constants
+    }
+    /// Positions, velocities and constants.
+    fn variables(self) -> usize {
+        self.lambda()
+    }
+}
+
+/// The graph of one element with its outputs, and programs made when they are first needed.
 pub(super) struct Element {
+    pub inputs: Inputs,
+    /// How many constants, the first ones, follow from the rest shape alone.
+    pub rest: usize,
     graph: Graph,
-    elastic: [Node; 12],
-    damped: [Node; 12],
+    elastic: Vec<Node>,
+    damped: Vec<Node>,
     energy: Node,
     programs: [OnceLock<Program>; TASKS],
 }
@@ -39,19 +69,19 @@ pub(super) struct Element {
 /// What is computed.
 #[derive(Clone, Copy)]
 pub(super) enum Task {
-    /// Forces: 12.
+    /// Forces.
     Force,
-    /// Tangents of the forces for moving positions and velocities: 12.
+    /// Tangents of the forces for moving positions and velocities.
     Push,
     /// The same where the constants move too.
     PushAll,
-    /// Adjoints of λ·f by x (12), v (12) and constants (C), without those by the rest shape.
+    /// Adjoints of λ·f by x, v and constants, without those by the rest shape.
     Pull,
     /// The same with those by the rest shape.
     PullAll,
     /// Energy.
     Energy,
-    /// Adjoints of the energy by x (12), v (12) and constants (C).
+    /// Adjoints of the energy by x, v and constants.
     EnergyPull,
 }
 
@@ -59,11 +89,13 @@ pub(super) enum Task {
 const TASKS: usize = 14;
 
 impl Element {
-    pub(super) fn new(law: &RecordedLaw) -> Self {
-        let mut g = Graph::new(INPUTS);
-        let x: Vec<Node> = (0..12).map(|i| g.input(X + i)).collect();
-        let v: Vec<Node> = (0..12).map(|i| g.input(V + i)).collect();
-        let c: Vec<Node> = (0..C).map(|i| g.input(CONSTANTS + i)).collect();
+    /// A tetrahedron of a material.
+    pub(super) fn tetrahedron(law: &RecordedLaw) -> Self {
+        let inputs = Inputs { corners: 12, constants: MOST_PARAMETERS + OWN_CONSTANTS };
+        let mut g = Graph::new(inputs.len());
+        let x: Vec<Node> = (0..12).map(Node::input).collect();
+        let v: Vec<Node> = (12..24).map(Node::input).collect();
+        let c: Vec<Node> = (24..24 + inputs.constants).map(Node::input).collect();
         let inverse: [Node; 9] = std::array::from_fn(|i| c[i]);
         let f = gradient(&mut g, &x, &inverse);
         let rate = gradient(&mut g, &v, &inverse);
@@ -115,10 +147,42 @@ impl Element {
                 whole[3 * i + j] = g.add(stress[3 * i + j], damping);
             }
         }
-        let elastic = forces(&mut g, &stress, &inverse, c[VOLUME]);
-        let damped = forces(&mut g, &whole, &inverse, c[VOLUME]);
+        let elastic = forces(&mut g, &stress, &inverse, c[VOLUME]).to_vec();
+        let damped = forces(&mut g, &whole, &inverse, c[VOLUME]).to_vec();
         let energy = g.mul(c[VOLUME], density);
-        Self { graph: g, elastic, damped, energy, programs: Default::default() }
+        let programs = Default::default();
+        Self { inputs, rest: MATERIAL, graph: g, elastic, damped, energy, programs }
+    }
+
+    /// A spring. At zero length its direction is undefined and its force zero.
+    pub(super) fn spring(law: &RecordedSpring) -> Self {
+        let inputs = Inputs { corners: 6, constants: OWN + MOST_PARAMETERS };
+        let mut g = Graph::new(inputs.len());
+        let v: Vec<Node> = (6..12).map(Node::input).collect();
+        let c: Vec<Node> = (12..12 + inputs.constants).map(Node::input).collect();
+        let along: [Node; 3] = std::array::from_fn(|i| g.sub(Node::input(i), Node::input(3 + i)));
+        let square = sum(&mut g, &along, &along);
+        let (zero, one) = (g.constant(0.0), g.constant(1.0));
+        let at_zero = g.binary(Binary::Equal, square, zero);
+        let safe = g.select(at_zero, one, square);
+        let safe = g.unary(Unary::Sqrt, safe);
+        let length = g.select(at_zero, zero, safe);
+        let unit = along.map(|d| g.div(d, safe));
+        let [energy, tension] = law.embed(&mut g, length, &c);
+        let relative: [Node; 3] = std::array::from_fn(|i| g.sub(v[i], v[3 + i]));
+        let rate = sum(&mut g, &unit, &relative);
+        let brake = g.mul(c[0], rate);
+        let whole = g.add(tension, brake);
+        let mut ends = |pull: Node| {
+            let first = unit.map(|u| {
+                let along = g.mul(pull, u);
+                g.neg(along)
+            });
+            let second = unit.map(|u| g.mul(pull, u));
+            [first, second].concat()
+        };
+        let (elastic, damped) = (ends(tension), ends(whole));
+        Self { inputs, rest: 0, graph: g, elastic, damped, energy, programs: Default::default() }
     }
 
     pub(super) fn program(&self, task: Task, damping: bool) -> &Program {
@@ -130,19 +194,22 @@ impl Element {
         let mut g = self.graph.clone();
         let range = |from: usize, count: usize| (from..from + count).map(Node::input);
         let f = if damping { &self.damped } else { &self.elastic };
-        let variables: Vec<Node> = range(X, 24 + C).collect();
+        let inputs = self.inputs;
+        let variables: Vec<Node> = range(Inputs::X, inputs.variables()).collect();
         let outputs: Vec<Node> = match task {
-            Task::Force => f.to_vec(),
+            Task::Force => f.clone(),
             Task::Push | Task::PushAll => {
-                let count = if matches!(task, Task::PushAll) { 24 + C } else { 24 };
-                let rates: Vec<Node> = range(X_DOT, count).collect();
+                let all = matches!(task, Task::PushAll);
+                let count = if all { inputs.variables() } else { 2 * inputs.corners };
+                let rates: Vec<Node> = range(inputs.x_dot(), count).collect();
                 g.pushforward(f, &variables[..count], &rates)
             }
             Task::Pull | Task::PullAll => {
-                let seeds: Vec<(Node, Node)> = f.iter().copied().zip(range(LAMBDA, 12)).collect();
+                let lambda = range(inputs.lambda(), inputs.corners);
+                let seeds: Vec<(Node, Node)> = f.iter().copied().zip(lambda).collect();
                 let mut bars = g.pullback(&seeds, &variables);
                 if matches!(task, Task::Pull) {
-                    bars[CONSTANTS..CONSTANTS + MATERIAL].fill(g.constant(0.0));
+                    bars[inputs.c()..inputs.c() + self.rest].fill(g.constant(0.0));
                 }
                 bars
             }

@@ -13,6 +13,7 @@ use super::{
 use crate::force::Force;
 use crate::soft::block::{Block, Drive, RecordedTetrahedra, RestPositions};
 use crate::soft::parameter::Parameter;
+use crate::soft::springs::RecordedSpring;
 use crate::soft::tetrahedra::Tetrahedron;
 
 /// Everything about the tetrahedra of a body but their law.
@@ -153,10 +154,11 @@ fn block<M: Material<N>, const N: usize, const P: usize, const C: usize>(
         .with_warp_damping(parts.damping == DampingLaw::Warp)
 }
 
-/// The material laws that a system may use; by default the built-in ones.
+/// The laws of materials and springs that a system may use; by default the built-in ones.
 #[derive(Clone)]
 pub struct Registry {
     laws: BTreeMap<String, MaterialLaw>,
+    springs: BTreeMap<String, Arc<RecordedSpring>>,
 }
 
 impl fmt::Debug for Registry {
@@ -167,7 +169,7 @@ impl fmt::Debug for Registry {
 
 impl Default for Registry {
     fn default() -> Self {
-        let mut registry = Self { laws: BTreeMap::new() };
+        let mut registry = Self { laws: BTreeMap::new(), springs: BTreeMap::new() };
         registry.register(crate::material_law!(NeoHookean, 2));
         registry.register(crate::material_law!(StableNeoHookean, 2));
         registry.register(crate::material_law!(StVenantKirchhoff, 2));
@@ -183,6 +185,22 @@ impl Registry {
         let law = law.into();
         self.laws.insert(law.name().to_owned(), law);
         self
+    }
+
+    /// Adds a law of springs; one of the same name is replaced.
+    pub fn register_spring(&mut self, law: RecordedSpring) -> &mut Self {
+        self.springs.insert(law.name().to_owned(), Arc::new(law));
+        self
+    }
+
+    /// The law of springs of a name.
+    pub fn spring(&self, name: &str) -> Option<&RecordedSpring> {
+        self.springs.get(name).map(|law| &**law)
+    }
+
+    /// Names of all laws of springs, in order.
+    pub fn spring_names(&self) -> Vec<&str> {
+        self.springs.keys().map(String::as_str).collect()
     }
 
     /// The law of a name.
