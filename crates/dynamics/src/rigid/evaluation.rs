@@ -51,6 +51,8 @@ pub struct Evaluation {
     /// The symmetric part of A itself, where constraints are solved with it.
     whole: MassMatrix<f64>,
     pub(super) turning: Vec<Turning>,
+    /// Whether the unconstrained acceleration has been found.
+    accelerated: bool,
     force: Vec<f64>,
     pub(super) scratch: Scratch,
 }
@@ -65,6 +67,8 @@ pub(super) struct Scratch {
     pub rates: [Vec<f64>; 2],
     pub held: Vec<f64>,
     pub zeros: Vec<f64>,
+    /// The acceleration that dry friction sees.
+    pub friction: Vec<f64>,
     pub entries: Vec<f64>,
     pub forces: Vec<Force<f64>>,
 }
@@ -109,6 +113,7 @@ impl Evaluation {
             factors: MassMatrix::new(tree),
             whole: MassMatrix::new(tree),
             turning,
+            accelerated: false,
             force: zeros(),
             scratch: Scratch {
                 sweep: Sweep::new(tree),
@@ -119,6 +124,7 @@ impl Evaluation {
                 rates: [zeros(), zeros()],
                 held: zeros(),
                 zeros: zeros(),
+                friction: zeros(),
                 entries: vec![0.0; widest],
                 forces: vec![Force::zero(); bodies],
             },
@@ -191,7 +197,8 @@ impl Evaluation {
         if rows && discrete {
             return self.solve_discrete(tree, at, warm);
         }
-        if acceleration || rows || !self.implicit {
+        self.accelerated = acceleration || rows || !self.implicit;
+        if self.accelerated {
             if let Some(dof) = self.dynamics.accelerate(tree) {
                 return Err(no_inertia(dof));
             }
@@ -258,6 +265,22 @@ impl Evaluation {
         self.turn(tree, at.qvel)?;
         self.qacc.copy_from_slice(&self.step_acceleration);
         Ok(())
+    }
+
+    /// Copies to `out` the acceleration that rows of dry friction would see, were there any; a step without
+    /// rows need not have found it.
+    pub(super) fn friction_acceleration(&mut self, tree: &Tree, out: &mut [f64]) {
+        if self.stage.has_rows() {
+            out.copy_from_slice(&self.qacc);
+            return;
+        }
+        // Where M has no factors, only what is implicit keeps the acceleration finite.
+        if self.accelerated || self.dynamics.accelerate(tree).is_none() {
+            self.accelerated = true;
+            out.copy_from_slice(&self.dynamics.qacc_smooth);
+        } else {
+            out.copy_from_slice(&self.step_acceleration);
+        }
     }
 
     fn solve(&mut self, tree: &Tree, warm: &[f64]) -> Result<(), RigidError> {

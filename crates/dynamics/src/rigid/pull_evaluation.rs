@@ -7,7 +7,7 @@ use costate_num::spatial::Motion;
 
 use super::adjoint::{Adjoint, Place, Rates, Wanted};
 use super::constants::Layout;
-use super::constraint::RowInputs;
+use super::constraint::{RowInputs, at_zero_loss};
 use super::error::RigidError;
 use super::evaluation::{Evaluation, Scratch};
 use super::forward::{At, Dynamics};
@@ -70,8 +70,11 @@ impl Evaluation {
             return Err(RigidError::Unsupported { what });
         }
         self.multiply(tree, bar)?;
+        let mut a = std::mem::take(&mut self.scratch.friction);
+        self.friction_acceleration(tree, &mut a);
+        self.scratch.friction = a;
         let Self { dynamics: d, stage, scratch, metric, .. } = self;
-        let Scratch { sweep, lambda, mu, zeros, entries, rates, .. } = scratch;
+        let Scratch { sweep, lambda, mu, zeros, entries, rates, friction, .. } = scratch;
         let place = Place { tree, layout, c, k: &d.kinematics };
         let x = &self.step_acceleration;
 
@@ -97,8 +100,13 @@ impl Evaluation {
         place.pull_tendons(&d.tendons, at, lambda, entries, out);
         pull_driven(place, d, at, lambda, [negative, other], bar, wanted, entries, out);
 
+        let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
+        at_zero_loss(inputs, friction, |loss, dofs, jacobian, push| {
+            for k in 0..dofs.len() {
+                out.c[loss] += push * jacobian[k] * lambda[dofs[k]];
+            }
+        });
         if rows {
-            let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
             stage.pullback(inputs, out);
         }
         if apart && implicit {

@@ -5,7 +5,7 @@ use costate_num::spatial::{Force, Motion};
 use costate_num::{DualN, Scalar, Vec3};
 
 use super::adjoint::Adjoint;
-use super::constraint::{Constraints, RowInputs};
+use super::constraint::{Constraints, RowInputs, at_zero_loss};
 use super::error::RigidError;
 use super::evaluation::Evaluation;
 use super::forward::{At, Dynamics};
@@ -188,16 +188,24 @@ impl Evaluation {
         let (tree, layout) = (&mechanism.tree, &mechanism.layout);
         let n = tree.nv;
         let rows = self.stage.has_rows();
-        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, .. } = ws;
-        let [a, x, _] = scratch;
+        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, residual, .. } = ws;
+        let [a, x, y] = scratch;
+        self.friction_acceleration(tree, &mut ws.column);
+        constants(&ws.column, y);
         constants(if rows || plain { &self.qacc } else { &self.step_acceleration }, a);
         constants(&self.step_acceleration, x);
         let at = At { qpos, qvel, act, ctrl };
         dynamics.update_position(tree, layout, c, qpos);
         dynamics.update_forces(tree, layout, c, at, a);
         for i in 0..n {
-            ws.residual[i] = dynamics.qfrc_smooth[i] - c[layout.dof_armature.at(i)] * a[i];
+            residual[i] = dynamics.qfrc_smooth[i] - c[layout.dof_armature.at(i)] * a[i];
         }
+        let inputs = RowInputs { tree, layout, c, dynamics, qpos, qvel };
+        at_zero_loss(inputs, y, |loss, dofs, jacobian, push| {
+            for k in 0..dofs.len() {
+                residual[dofs[k]] += (c[loss] * jacobian[k]).scale(push);
+            }
+        });
         if rows && tree.options.integrator != Integrator::Discrete {
             return self.push_rows(mechanism, ws, lanes, plain);
         }

@@ -1,8 +1,8 @@
 //! The derivatives of steps of the recorded models.
 
-use costate_dynamics::rigid::{Integrator, Layout, Mechanism, RigidState};
+use costate_dynamics::rigid::{Block, Integrator, Layout, Mechanism, RigidState};
 
-use crate::proof::{INTEGRATORS, Point, prove};
+use crate::proof::{INTEGRATORS, Point, prove, prove_from_bound};
 use crate::reference::{Reference, without_contacts};
 use crate::tangent::wave;
 
@@ -66,4 +66,48 @@ fn derivatives_of_every_integrator_are_proved() {
         }
     }
     assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Dry friction and damping that are zero: what a first bit of them does.
+#[test]
+fn derivatives_from_a_bound_are_proved() {
+    let mut failures = Vec::new();
+    let mut proved = 0;
+    for r in without_contacts() {
+        if !r.name.ends_with("__Euler") || r.tree.nv == 0 {
+            continue;
+        }
+        for integrator in INTEGRATORS {
+            if integrator == Integrator::Discrete && r.rows() > 0 {
+                continue;
+            }
+            let mut p = at_snapshot(&r, integrator);
+            let layout = p.mechanism.layout.clone();
+            let mut from_zero = |p: &Point, what: &str, block: Block| {
+                let mut c = vec![0.0; p.c.len()];
+                for at in block.range() {
+                    c[at] = 0.01 * (1.5 + wave(9, at));
+                }
+                failures.extend(prove_from_bound(&format!("{} {what}", r.name), p, c));
+                proved += 1;
+            };
+            p.c[layout.dof_frictionloss.range()].fill(0.0);
+            if integrator != Integrator::Discrete {
+                from_zero(&p, "dof_frictionloss", layout.dof_frictionloss);
+                if !r.tree.tendons.is_empty() {
+                    let old = p.c[layout.tendon_frictionloss.range()].to_vec();
+                    p.c[layout.tendon_frictionloss.range()].fill(0.0);
+                    from_zero(&p, "tendon_frictionloss", layout.tendon_frictionloss);
+                    p.c[layout.tendon_frictionloss.range()].copy_from_slice(&old);
+                }
+                // Rows beside dampers that are zero.
+                p.c[layout.dof_frictionloss.range()].fill(0.1);
+            }
+            p.c[layout.dof_damping.range()].fill(0.0);
+            p.c[layout.dof_dampingpoly.range()].fill(0.0);
+            from_zero(&p, "dof_damping", layout.dof_damping);
+        }
+    }
+    assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
+    assert!(proved > 50, "{proved}");
 }

@@ -236,6 +236,45 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
     failures
 }
 
+/// Proves a step's derivatives along one direction that can only be taken forward, from a bound; returns
+/// what fails.
+pub fn prove_from_bound(name: &str, p: &Point, c: Vec<f64>) -> Vec<String> {
+    let d = Direction { c, ..p.still() };
+    let tangents = p.push(std::slice::from_ref(&d));
+    let exact = flat(&tangents, 0);
+    let scale = norm(&exact).max(1e-3);
+    let mut failures = Vec::new();
+    let m = &p.mechanism;
+    let mut bar = Adjoint::zeros(&m.tree, &m.layout);
+    bar.q = waves(11, m.tree.nv);
+    bar.v = waves(12, m.tree.nv);
+    bar.act = waves(13, m.tree.na);
+    let seed = norm(&[bar.q.clone(), bar.v.clone(), bar.act.clone()].concat());
+    let along = tangents.dot(&bar)[0];
+    m.step_pullback(&p.c, p.state.with(&p.ctrl), &[], &mut bar, &mut m.workspace())
+        .expect("it steps");
+    let back = along_adjoint(&d, &bar);
+    let within = (back - along).abs() <= 1e-11 * scale * seed;
+    if !within {
+        failures.push(format!("{name}: identity {back} for {along}"));
+    }
+    let start = p.step(&p.still(), 0.0);
+    let forward =
+        |size: f64| -> Vec<f64> { p.change(&start, &d, size).iter().map(|x| x / size).collect() };
+    let mut best = f64::INFINITY;
+    for size in [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6] {
+        let (wide, narrow) = (forward(size), forward(0.5 * size));
+        let error: Vec<f64> =
+            (0..exact.len()).map(|i| 2.0 * narrow[i] - wide[i] - exact[i]).collect();
+        best = best.min(norm(&error) / scale);
+    }
+    let within = best <= 1e-7;
+    if !within {
+        failures.push(format!("{name}: difference {best:e} of {scale:e}"));
+    }
+    failures
+}
+
 /// Proves the derivatives of what each sensor measures; returns what fails.
 pub fn prove_sensors(name: &str, p: &Point) -> Vec<String> {
     let directions = directions(p);

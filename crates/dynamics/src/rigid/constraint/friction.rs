@@ -1,7 +1,8 @@
 //! Rows of dry friction: J is a unit row or the Jacobian of a tendon, there is no position, and the
 //! force is within ±loss.
 //!
-//! There is no row where the loss is zero and is not to be identified.
+//! There is no row where the loss is zero, because there is no force; what a first bit of loss would do
+//! enters the derivatives by [`at_zero_loss`].
 
 use costate_num::Scalar;
 
@@ -9,6 +10,10 @@ use super::build::{Constraints, RowInputs, RowState, Source};
 use super::impedance::{Response, SolverParameters};
 use super::law::Law;
 use crate::rigid::collision::Real;
+use crate::rigid::tree::Integrator;
+
+/// What acceleration of a row is rounding, as a share of the largest of all accelerations.
+const ROUNDING: f64 = 1e-12;
 
 /// The response of dry friction: damping only.
 #[inline(always)]
@@ -56,5 +61,50 @@ pub(super) fn add_rows<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>) {
             diagonal: c[layout.tendon_invweight0.at(t)],
         };
         out.push(at, Law::Friction, response(p, least), state, loss);
+    }
+}
+
+/// Visits the dry friction of zero loss: `visit(constant, dofs, jacobian, push)` with the place of the loss
+/// among the constants, the row's Jacobian, and the derivative of its force by its loss from above, which is
+/// against x = J a − a_ref, and zero where x is rounding.
+pub(in crate::rigid) fn at_zero_loss<S: Scalar<Mask = bool>>(
+    at: RowInputs<S>,
+    a: &[S],
+    mut visit: impl FnMut(usize, &[usize], &[S], f64),
+) {
+    let (layout, c, options) = (at.layout, at.c, &at.tree.options);
+    // The discrete integrator has no rows.
+    let discrete = options.integrator == Integrator::Discrete;
+    if !options.constraints || !options.friction_loss || discrete {
+        return;
+    }
+    let least = at.least_time_constant();
+    let largest = a.iter().fold(S::zero(), |largest, a| largest.max(a.abs()));
+    let nothing = largest.scale(ROUNDING);
+    let push = |x: S| f64::from(i8::from(x.lt(-nothing)) - i8::from(x.gt(nothing)));
+    for dof in 0..at.tree.nv {
+        let loss = layout.dof_frictionloss.at(dof);
+        if c[loss].gt(S::zero()) {
+            continue;
+        }
+        let parameters = at.parameters(layout.dof_solref, layout.dof_solimp, dof);
+        let (_, damping) = parameters.stiffness_damping(least);
+        visit(loss, &[dof], &[S::one()], push(a[dof] + damping * at.qvel[dof]));
+    }
+    let tendons = &at.dynamics.tendons;
+    for t in 0..at.tree.tendons.len() {
+        let loss = layout.tendon_frictionloss.at(t);
+        if c[loss].gt(S::zero()) {
+            continue;
+        }
+        let parameters = at.parameters(layout.tendon_solref_fri, layout.tendon_solimp_fri, t);
+        let (_, damping) = parameters.stiffness_damping(least);
+        let entries = tendons.entries(t);
+        let (dofs, jacobian) = (&tendons.dofs[entries.clone()], &tendons.jacobian[entries]);
+        let mut x = damping * tendons.velocity[t];
+        for k in 0..dofs.len() {
+            x += jacobian[k] * a[dofs[k]];
+        }
+        visit(loss, dofs, jacobian, push(x));
     }
 }

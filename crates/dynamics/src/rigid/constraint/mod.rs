@@ -10,7 +10,8 @@
 //!
 //! The derivative at a point where a penalty's curvature jumps (a limit just touched, dry friction
 //! just sliding, the surface of a cone) is that of the side the zones of the solution say. A
-//! row without force has no influence, and its derivatives are zero.
+//! row without force has no influence, and its derivatives are zero; but dry friction whose loss is zero
+//! has the derivative by the loss from above, so that a loss can be identified from a start at zero.
 
 mod attachment;
 mod build;
@@ -35,6 +36,7 @@ pub use build::{Constraints, Item, RowInputs, Source};
 pub use contact::{Contact, ContactParameters};
 pub use derivative::{Multipliers, ProblemTangents};
 pub use factor::SymmetricRows;
+pub(in crate::rigid) use friction::at_zero_loss;
 pub use law::{Law, LawTangents, Zone};
 pub(in crate::rigid) use measured::{LimitReading, LimitSeeds};
 pub use pullback::{RowAdjoints, RowSeeds, TendonAdjoint};
