@@ -194,6 +194,7 @@ impl Evaluation {
         let rows = self.stage.has_rows();
         self.qfrc_constraint.fill(0.0);
         self.solved = None;
+        self.accelerated = false;
         if rows && discrete {
             return self.solve_discrete(tree, at, warm);
         }

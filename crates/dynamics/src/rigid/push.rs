@@ -11,6 +11,7 @@ use super::evaluation::Evaluation;
 use super::forward::{At, Dynamics};
 use super::integrate::{lift_tangent, push_displace};
 use super::inverse::{accelerations, body_forces, gather};
+use super::jacobian::JacobianRows;
 use super::metric::Metric;
 use super::sensors::{Measured, measure, measure_limits};
 use super::step::{Mechanism, RigidWorkspace};
@@ -79,6 +80,7 @@ pub struct PushWorkspace {
     /// Per lane and degree of freedom: tangent of the acceleration by which the velocity advances.
     pub(crate) step_acceleration: Vec<f64>,
     by_coordinate: Vec<f64>,
+    rows: JacobianRows,
 }
 
 impl PushWorkspace {
@@ -103,6 +105,7 @@ impl PushWorkspace {
             column: vec![0.0; tree.nv],
             step_acceleration: vec![0.0; LANES * tree.nv],
             by_coordinate: vec![0.0; tree.nq],
+            rows: JacobianRows::default(),
         }
     }
 
@@ -449,6 +452,9 @@ impl Mechanism {
         ws.evaluation.update_for(tree, layout, c, at, warm, false)?;
         if ws.later.is_some() {
             self.stages(c, at, ws)?;
+        } else if self.prefers_rows(tangents.columns) {
+            let rows = &mut push.rows;
+            return self.push_by_rows(c, at, tangents, c_dot, ctrl_dot, ws, rows);
         }
         let (nv, na, h) = (tree.nv, tree.na, tree.options.timestep);
         for first in (0..tangents.columns).step_by(LANES) {

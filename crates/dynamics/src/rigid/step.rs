@@ -9,6 +9,7 @@ use super::error::RigidError;
 use super::evaluation::Evaluation;
 use super::forward::At;
 use super::integrate::{displace, pull_displace};
+use super::jacobian::TangentMethod;
 use super::pull_evaluation::EvaluationAdjoint;
 use super::rk4::RungeKutta;
 use super::tree::{Integrator, Tree};
@@ -40,6 +41,8 @@ pub struct Mechanism {
     pub layout: Layout,
     /// Which constants pullbacks reach.
     pub wanted: Wanted,
+    /// How tangents are found.
+    pub tangents: TangentMethod,
 }
 
 /// Memory of steps and their derivatives; nothing in it outlives a call but the warm start of the
@@ -59,7 +62,8 @@ impl Mechanism {
     /// Of a structure.
     pub fn new(tree: Tree) -> Self {
         let layout = Layout::new(&tree);
-        Self { tree, layout, wanted: Wanted::ALL }
+        let tangents = TangentMethod::default();
+        Self { tree, layout, wanted: Wanted::ALL, tangents }
     }
 
     /// Memory for steps.
@@ -127,7 +131,7 @@ impl Mechanism {
 
     /// What the rows of constraints depend on and [`step_pullback`](Self::step_pullback) does not follow;
     /// tangents do.
-    fn without_adjoint(&self) -> Option<&'static str> {
+    pub(super) fn without_adjoint(&self) -> Option<&'static str> {
         let exact = self.tree.options.exact_diagonal;
         exact.then_some("adjoints with the exact diagonal (flag diagexact)")
     }

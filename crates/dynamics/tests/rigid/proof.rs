@@ -1,7 +1,8 @@
 //! Proofs of the derivatives of a step: tangents against differences, adjoints against tangents.
 
 use costate_dynamics::rigid::{
-    Adjoint, Integrator, Layout, Mechanism, RigidState, RigidTangents, difference, displace,
+    Adjoint, Integrator, Layout, Mechanism, RigidState, RigidTangents, TangentMethod, difference,
+    displace,
 };
 
 use crate::tangent::{wave, waves};
@@ -79,9 +80,13 @@ impl Point {
         out
     }
 
-    /// The tangents of the next state along directions.
+    /// The tangents of the next state along directions, carried forward.
     fn push(&self, directions: &[Direction]) -> RigidTangents {
-        let m = &self.mechanism;
+        self.push_by(directions, TangentMethod::Forward)
+    }
+
+    fn push_by(&self, directions: &[Direction], tangents: TangentMethod) -> RigidTangents {
+        let m = Mechanism { tangents, ..self.mechanism.clone() };
         let (mut tangents, c_dot, ctrl_dot) = columns(directions);
         let (mut ws, mut push) = (m.workspace(), m.push_workspace());
         let at = self.state.with(&self.ctrl);
@@ -201,6 +206,19 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
     let m = &p.mechanism;
     let (nv, na) = (m.tree.nv, m.tree.na);
     let mut failures = Vec::new();
+    let by_rows = p.push_by(&only, TangentMethod::Rows);
+    for (k, (what, d)) in directions.iter().enumerate() {
+        let (a, b) = (flat(&tangents, k), flat(&by_rows, k));
+        let error: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+        // A column alone reaches the same constants.
+        let alone = flat(&p.push_by(std::slice::from_ref(d), TangentMethod::Rows), 0);
+        let apart: Vec<f64> = a.iter().zip(&alone).map(|(a, b)| a - b).collect();
+        let error = norm(&error).max(norm(&apart)) / norm(&a).max(1e-3);
+        let within = error <= 1e-10;
+        if !within {
+            failures.push(format!("{name} {what}: by rows {error:e}"));
+        }
+    }
 
     let mut bar = Adjoint::zeros(&m.tree, &m.layout);
     bar.q = waves(11, nv);

@@ -1,0 +1,178 @@
+//! Tangents of a step by the rows of its Jacobian: one adjoint for each degree of freedom, whose products
+//! with all columns are then next to nothing. For many columns this costs less than carrying them forward.
+
+use super::adjoint::{Adjoint, Wanted};
+use super::constants::Layout;
+use super::error::RigidError;
+use super::forward::At;
+use super::integrate::push_displace;
+use super::pull_evaluation::EvaluationAdjoint;
+use super::push::{LANES, RigidTangents};
+use super::step::{Mechanism, RigidWorkspace};
+use super::tree::Integrator;
+
+/// An adjoint of an evaluation costs about this many batches of [`LANES`] tangents carried forward.
+const COST: f64 = 0.5;
+
+/// How the tangent of a step is found; all ways agree but for rounding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TangentMethod {
+    /// By what costs less for so many columns.
+    #[default]
+    Cheaper,
+    /// Each column carried forward on dual numbers.
+    Forward,
+    /// By the rows of the step's Jacobian, one adjoint for each, where adjoints follow everything and the
+    /// integrator is not RK4.
+    Rows,
+}
+
+/// Memory of the Jacobian's rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JacobianRows {
+    bar: Adjoint,
+    /// Constants that any column moves.
+    moved: Vec<usize>,
+    marks: Vec<bool>,
+    /// Row after row: derivatives by configuration, velocities, activations, controls, moved constants.
+    rows: Vec<f64>,
+    /// One column of what the rows are by.
+    column: Vec<f64>,
+}
+
+impl JacobianRows {
+    /// Finds the constants that any column moves.
+    fn find_moved(&mut self, len: usize, c_dot: &[f64]) {
+        self.marks.clear();
+        self.marks.resize(len, false);
+        for column in c_dot.chunks_exact(len) {
+            for (mark, x) in self.marks.iter_mut().zip(column) {
+                *mark |= *x != 0.0;
+            }
+        }
+        self.moved.clear();
+        self.moved.extend((0..len).filter(|&i| self.marks[i]));
+    }
+
+    /// Which adjoints the moved constants need.
+    fn wanted(&self, layout: &Layout) -> Wanted {
+        let mut wanted = Wanted { inertial: false, placement: false };
+        let inertial = [layout.body_mass, layout.body_ipos, layout.body_inertia];
+        // What only the joints and actuators read.
+        let scalar = [
+            layout.dof_armature,
+            layout.dof_damping,
+            layout.dof_dampingpoly,
+            layout.dof_frictionloss,
+            layout.dof_invweight0,
+            layout.jnt_stiffness,
+            layout.jnt_stiffnesspoly,
+            layout.qpos_spring,
+            layout.gravity,
+        ];
+        for &i in &self.moved {
+            if inertial.iter().any(|block| block.range().contains(&i)) {
+                wanted.inertial = true;
+            } else if !scalar.iter().any(|block| block.range().contains(&i)) {
+                wanted.placement = true;
+            }
+        }
+        wanted
+    }
+}
+
+impl Mechanism {
+    /// Whether so many columns of tangents are to be found by the rows of the Jacobian.
+    pub(super) fn prefers_rows(&self, columns: usize) -> bool {
+        let rows = (self.tree.nv + self.tree.na) as f64;
+        let cheaper = match self.tangents {
+            TangentMethod::Forward => false,
+            TangentMethod::Rows => true,
+            TangentMethod::Cheaper => rows * COST < columns.div_ceil(LANES) as f64,
+        };
+        // Adjoints of constraints under the discrete integrator are not there.
+        let discrete = self.tree.options.integrator == Integrator::Discrete;
+        cheaper && !discrete && self.without_adjoint().is_none()
+    }
+
+    /// The tangent of a step, as [`step_pushforward`](Self::step_pushforward), after the evaluation has been
+    /// updated; not of RK4.
+    pub(super) fn push_by_rows(
+        &self,
+        c: &[f64],
+        at: At<f64>,
+        tangents: &mut RigidTangents,
+        c_dot: &[f64],
+        ctrl_dot: &[f64],
+        ws: &mut RigidWorkspace,
+        memory: &mut JacobianRows,
+    ) -> Result<(), RigidError> {
+        let (tree, layout) = (&self.tree, &self.layout);
+        let (nv, na, nu, h) = (tree.nv, tree.na, tree.actuators.len(), tree.options.timestep);
+        memory.find_moved(layout.len, c_dot);
+        let wanted = memory.wanted(layout);
+        if memory.bar.c.len() != layout.len {
+            memory.bar = Adjoint::zeros(tree, layout);
+        }
+        let JacobianRows { bar, moved, rows, column, .. } = memory;
+        let (ctrl_at, c_at) = (2 * nv + na, 2 * nv + na + nu);
+        let width = c_at + moved.len();
+        rows.clear();
+        for i in 0..nv + na {
+            bar.clear();
+            ws.bar.fill(0.0);
+            ws.act_bar.fill(0.0);
+            if i < nv {
+                ws.bar[i] = 1.0;
+            } else {
+                ws.act_bar[i - nv] = 1.0;
+            }
+            let seeds =
+                EvaluationAdjoint { act_next: &ws.act_bar, ..EvaluationAdjoint::of_step(&ws.bar) };
+            ws.evaluation.pullback(tree, layout, c, at, seeds, wanted, bar)?;
+            for part in [&bar.q, &bar.v, &bar.act, &bar.ctrl] {
+                rows.extend_from_slice(part);
+            }
+            rows.extend(moved.iter().map(|&i| bar.c[i]));
+        }
+        for i in 0..nv {
+            ws.displacement[i] = h * (at.qvel[i] + h * ws.evaluation.step_acceleration[i]);
+        }
+        column.clear();
+        column.resize(width, 0.0);
+        for k in 0..tangents.columns {
+            let (of_v, of_act) = (k * nv..(k + 1) * nv, k * na..(k + 1) * na);
+            column[..nv].copy_from_slice(&tangents.q[of_v.clone()]);
+            column[nv..2 * nv].copy_from_slice(&tangents.v[of_v.clone()]);
+            column[2 * nv..ctrl_at].copy_from_slice(&tangents.act[of_act.clone()]);
+            if !ctrl_dot.is_empty() {
+                column[ctrl_at..c_at].copy_from_slice(&ctrl_dot[k * nu..(k + 1) * nu]);
+            }
+            if !c_dot.is_empty() {
+                let own = &c_dot[k * layout.len..(k + 1) * layout.len];
+                for (slot, &i) in column[c_at..].iter_mut().zip(&*moved) {
+                    *slot = own[i];
+                }
+            }
+            let row = |i: usize| -> f64 {
+                let row = &rows[i * width..(i + 1) * width];
+                let mut sum = 0.0;
+                for (x, y) in row.iter().zip(&*column) {
+                    sum += x * y;
+                }
+                sum
+            };
+            let v = &mut tangents.v[of_v.clone()];
+            for i in 0..nv {
+                v[i] += h * row(i);
+                ws.bar[i] = h * v[i];
+            }
+            push_displace(tree, &ws.displacement, &ws.bar, &mut tangents.q[of_v]);
+            let act = &mut tangents.act[of_act];
+            for i in 0..na {
+                act[i] = row(nv + i);
+            }
+        }
+        Ok(())
+    }
+}
