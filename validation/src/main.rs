@@ -3,6 +3,10 @@
 //! `cargo run --release -p costate-validation` runs all; `-- GROUP…` runs the named groups and
 //! prints them without writing the file.
 
+mod arm;
+// The arm is built by the code that the tests use.
+#[path = "../../crates/identify/tests/common/arm.rs"]
+mod arm_problem;
 mod beam;
 mod bouncing_grid;
 mod check;
@@ -42,6 +46,7 @@ const GROUPS: &[Entry] = &[
     ("beam", beam::run),
     ("bouncing-grid", bouncing_grid::run),
     ("soft-cube", soft_cube::run),
+    ("arm", arm::run),
     ("pendulums", pendulums::run),
     ("emps", emps::run),
     ("cube-toss", cube_toss::run),

@@ -232,6 +232,20 @@ impl System {
         }
     }
 
+    /// Promises that tangents of constants will be zero wherever the columns `c_dot` all are, until the
+    /// next promise: steps' tangents then need not look for it.
+    pub fn promise_tangents(&self, c_dot: &[f64], ws: &mut Workspace) {
+        let Some(scratch) = &mut ws.rigid else { return };
+        let rigid = self.layout.rigid.clone();
+        let mut moved = vec![false; rigid.len()];
+        for column in c_dot.chunks_exact(self.layout.len) {
+            for (mark, x) in moved.iter_mut().zip(&column[rigid.clone()]) {
+                *mark |= *x != 0.0;
+            }
+        }
+        scratch.moved = Some((0..moved.len()).filter(|&i| moved[i]).collect());
+    }
+
     /// The state at time zero for the inputs `u` there.
     pub fn initial_state(&self, c: &Constants, u: &[f64]) -> State {
         let mut q = c.values[self.layout.start_position.clone()].to_vec();

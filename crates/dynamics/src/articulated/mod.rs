@@ -50,6 +50,8 @@ pub(crate) struct RigidScratch {
     ctrl: Vec<f64>,
     ctrl_dot: Vec<f64>,
     c_dot: Vec<f64>,
+    /// Constants that tangents may move, where that has been promised.
+    pub(crate) moved: Option<Vec<usize>>,
     tangents: RigidTangents,
     bar: Adjoint,
     driven: Option<Driven>,
@@ -182,6 +184,7 @@ impl Articulated {
             ctrl: vec![0.0; tree.actuators.len()],
             ctrl_dot: Vec::new(),
             c_dot: Vec::new(),
+            moved: None,
             tangents: RigidTangents::default(),
             bar: Adjoint::zeros(tree, &self.mechanism.layout),
             driven: control.map(|control| Driven::new(self, control)),

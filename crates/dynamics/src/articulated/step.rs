@@ -6,7 +6,7 @@ use super::{DrivenBodies, RigidScratch};
 use crate::constants::Constants;
 use crate::error::DynamicsError;
 use crate::rigid::integrate::{lift_tangent, lower_adjoint};
-use crate::rigid::{At, Evaluation, Mechanism};
+use crate::rigid::{At, ConstantTangents, Evaluation, Mechanism};
 use crate::step::{InputAdjoints, StateAdjoint, StateTangents, StepInputs};
 use crate::system::{System, Workspace};
 
@@ -166,6 +166,7 @@ impl System {
             c_dot: rigid_dot,
             tangents: moved,
             driven,
+            moved: moved_constants,
             ..
         } = &mut **scratch;
         let push = push.get_or_insert_with(|| a.mechanism.push_workspace());
@@ -183,7 +184,7 @@ impl System {
                 let u_dot = &u_dot.now[k * self.input_len..];
                 ctrl_dot.extend(a.inputs.iter().map(|i| i.map_or(0.0, |i| u_dot[i])));
             }
-            if !c_dot.is_empty() {
+            if !c_dot.is_empty() && self.control.is_some() {
                 let column = &c_dot[k * self.layout.len..(k + 1) * self.layout.len];
                 rigid_dot.extend_from_slice(&column[self.layout.rigid.clone()]);
             }
@@ -193,6 +194,13 @@ impl System {
             moved.act.extend_from_slice(&tangents.act[k * na..k * na + own]);
         }
         let mut constants = &c.values[self.layout.rigid.clone()];
+        let mut tangents_of_c = ConstantTangents {
+            values: c_dot,
+            offset: self.layout.rigid.start,
+            stride: self.layout.len,
+            len: constants.len(),
+            moved: moved_constants.as_deref(),
+        };
         if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
             ctrl_dot.resize(columns * ctrl.len(), 0.0);
             rigid_dot.resize(columns * constants.len(), 0.0);
@@ -201,14 +209,16 @@ impl System {
             let set = [&mut **ctrl_dot, &mut **rigid_dot];
             driven.pushforward(self, (a, control), c, state, u.now, tangents, given, set);
             constants = &driven.c;
+            // The control adds tangents of its own.
+            tangents_of_c = ConstantTangents::dense(rigid_dot, constants.len());
         }
         a.mechanism
-            .step_pushforward(
+            .push_step(
                 constants,
                 at(self, state, ctrl),
                 &[],
                 moved,
-                rigid_dot,
+                tangents_of_c,
                 ctrl_dot,
                 workspace,
                 push,

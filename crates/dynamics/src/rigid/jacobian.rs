@@ -27,6 +27,36 @@ pub enum TangentMethod {
     Rows,
 }
 
+/// Tangents of constants, in columns that may lie within longer ones.
+#[derive(Clone, Copy)]
+pub(crate) struct ConstantTangents<'a> {
+    /// All columns; empty for zero.
+    pub values: &'a [f64],
+    /// Where a column's constants begin, and how far it is to the next column.
+    pub offset: usize,
+    pub stride: usize,
+    /// How many constants.
+    pub len: usize,
+    /// Those that any column moves, where that is known.
+    pub moved: Option<&'a [usize]>,
+}
+
+impl<'a> ConstantTangents<'a> {
+    /// Of columns one after the other.
+    pub fn dense(values: &'a [f64], len: usize) -> Self {
+        Self { values, offset: 0, stride: len, len, moved: None }
+    }
+
+    /// Column `k`; empty for zero.
+    pub fn column(&self, k: usize) -> &'a [f64] {
+        if self.values.is_empty() {
+            return &[];
+        }
+        let first = k * self.stride + self.offset;
+        &self.values[first..first + self.len]
+    }
+}
+
 /// Memory of the Jacobian's rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JacobianRows {
@@ -42,16 +72,20 @@ pub(crate) struct JacobianRows {
 
 impl JacobianRows {
     /// Finds the constants that any column moves.
-    fn find_moved(&mut self, len: usize, c_dot: &[f64]) {
+    fn find_moved(&mut self, columns: usize, c_dot: ConstantTangents) {
+        self.moved.clear();
+        if let Some(moved) = c_dot.moved {
+            self.moved.extend_from_slice(moved);
+            return;
+        }
         self.marks.clear();
-        self.marks.resize(len, false);
-        for column in c_dot.chunks_exact(len) {
-            for (mark, x) in self.marks.iter_mut().zip(column) {
+        self.marks.resize(c_dot.len, false);
+        for k in 0..columns {
+            for (mark, x) in self.marks.iter_mut().zip(c_dot.column(k)) {
                 *mark |= *x != 0.0;
             }
         }
-        self.moved.clear();
-        self.moved.extend((0..len).filter(|&i| self.marks[i]));
+        self.moved.extend((0..c_dot.len).filter(|&i| self.marks[i]));
     }
 
     /// Which adjoints the moved constants need.
@@ -102,14 +136,14 @@ impl Mechanism {
         c: &[f64],
         at: At<f64>,
         tangents: &mut RigidTangents,
-        c_dot: &[f64],
+        c_dot: ConstantTangents,
         ctrl_dot: &[f64],
         ws: &mut RigidWorkspace,
         memory: &mut JacobianRows,
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&self.tree, &self.layout);
         let (nv, na, nu, h) = (tree.nv, tree.na, tree.actuators.len(), tree.options.timestep);
-        memory.find_moved(layout.len, c_dot);
+        memory.find_moved(tangents.columns, c_dot);
         let wanted = memory.wanted(layout);
         if memory.bar.c.len() != layout.len {
             memory.bar = Adjoint::zeros(tree, layout);
@@ -148,8 +182,8 @@ impl Mechanism {
             if !ctrl_dot.is_empty() {
                 column[ctrl_at..c_at].copy_from_slice(&ctrl_dot[k * nu..(k + 1) * nu]);
             }
-            if !c_dot.is_empty() {
-                let own = &c_dot[k * layout.len..(k + 1) * layout.len];
+            let own = c_dot.column(k);
+            if !own.is_empty() {
                 for (slot, &i) in column[c_at..].iter_mut().zip(&*moved) {
                     *slot = own[i];
                 }

@@ -64,6 +64,7 @@ pub use external::External;
 pub use forward::{At, Dynamics};
 pub use inertia::MassMatrix;
 pub use integrate::{difference, displace, lift_tangent, lower_adjoint};
+pub(crate) use jacobian::ConstantTangents;
 pub use jacobian::TangentMethod;
 pub use kinematics::{Kinematics, Pose};
 pub use pull_evaluation::EvaluationAdjoint;

@@ -11,7 +11,7 @@ use super::evaluation::Evaluation;
 use super::forward::{At, Dynamics};
 use super::integrate::{lift_tangent, push_displace};
 use super::inverse::{accelerations, body_forces, gather};
-use super::jacobian::JacobianRows;
+use super::jacobian::{ConstantTangents, JacobianRows};
 use super::metric::Metric;
 use super::sensors::{Measured, measure, measure_limits};
 use super::step::{Mechanism, RigidWorkspace};
@@ -114,13 +114,25 @@ impl PushWorkspace {
     pub(crate) fn lift_inputs(
         &mut self,
         c: &[f64],
-        c_dot: &[f64],
+        c_dot: ConstantTangents,
         ctrl: &[f64],
         ctrl_dot: &[f64],
         first: usize,
         lanes: usize,
     ) {
-        lift(c, c_dot, first, lanes, &mut self.c);
+        constants(c, &mut self.c);
+        for n in 0..lanes {
+            let column = c_dot.column(first + n);
+            match c_dot.moved {
+                _ if column.is_empty() => {}
+                Some(moved) => moved.iter().for_each(|&i| self.c[i].tangent[n] = column[i]),
+                None => {
+                    for (slot, x) in self.c.iter_mut().zip(column) {
+                        slot.tangent[n] = *x;
+                    }
+                }
+            }
+        }
         lift(ctrl, ctrl_dot, first, lanes, &mut self.ctrl);
     }
 
@@ -444,6 +456,21 @@ impl Mechanism {
         warm: &[f64],
         tangents: &mut RigidTangents,
         c_dot: &[f64],
+        ctrl_dot: &[f64],
+        ws: &mut RigidWorkspace,
+        push: &mut PushWorkspace,
+    ) -> Result<(), RigidError> {
+        let c_dot = ConstantTangents::dense(c_dot, self.layout.len);
+        self.push_step(c, at, warm, tangents, c_dot, ctrl_dot, ws, push)
+    }
+
+    pub(crate) fn push_step(
+        &self,
+        c: &[f64],
+        at: At<f64>,
+        warm: &[f64],
+        tangents: &mut RigidTangents,
+        c_dot: ConstantTangents,
         ctrl_dot: &[f64],
         ws: &mut RigidWorkspace,
         push: &mut PushWorkspace,

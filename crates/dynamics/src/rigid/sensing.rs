@@ -3,6 +3,7 @@
 use super::adjoint::{Adjoint, Place};
 use super::error::RigidError;
 use super::forward::At;
+use super::jacobian::ConstantTangents;
 use super::pull_evaluation::EvaluationAdjoint;
 use super::pull_sensors::{SensorScratch, pull};
 use super::push::{D, LANES, PushWorkspace, RigidTangents};
@@ -129,7 +130,14 @@ impl Mechanism {
         let SensorWorkspace { pushed, values, .. } = sensors;
         for first in (0..tangents.columns).step_by(LANES) {
             let lanes = LANES.min(tangents.columns - first);
-            push.lift_inputs(c, c_dot, at.ctrl, ctrl_dot, first, lanes);
+            push.lift_inputs(
+                c,
+                ConstantTangents::dense(c_dot, layout.len),
+                at.ctrl,
+                ctrl_dot,
+                first,
+                lanes,
+            );
             let (v, act) = (first * nv..(first + lanes) * nv, first * na..(first + lanes) * na);
             push.lift_state(tree, at, &tangents.q[v.clone()], &tangents.v[v], &tangents.act[act]);
             ws.evaluation.push_measured(self, push, lanes, pushed, values)?;

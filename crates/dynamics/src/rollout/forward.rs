@@ -155,14 +155,29 @@ impl<'a> Run<'a> {
     /// Divergence or an interrupt.
     pub fn observe(&self, observer: &dyn Observer, p: &[f64]) -> Result<Vec<f64>, DynamicsError> {
         let mut y = vec![0.0; observer.len()];
+        self.observe_over(0..observer.steps(), observer, p, &mut y)?;
+        Ok(y)
+    }
+
+    /// Simulates the steps of `range`, from the start at the first of them, and reads the values that belong
+    /// to them into `y`; the others stay as they are. Returns the state at the end.
+    ///
+    /// # Errors
+    /// Divergence or an interrupt.
+    pub fn observe_over(
+        &self,
+        range: std::ops::Range<usize>,
+        observer: &dyn Observer,
+        p: &[f64],
+        y: &mut [f64],
+    ) -> Result<State, DynamicsError> {
         let ws = &mut self.system.workspace();
-        self.advance(self.start(), 0..observer.steps(), ws, |step, start, end, u| {
+        self.advance(self.start(), range, ws, |step, start, end, u| {
             if observer.reads(step) {
-                observer.observe(self.interval(p, step, start, end, u), &mut y);
+                observer.observe(self.interval(p, step, start, end, u), y);
             }
             Ok(())
-        })?;
-        Ok(y)
+        })
     }
 
     pub(super) fn interval<'b>(

@@ -11,4 +11,4 @@ pub use adjoint::{AdjointOptions, Gradient, Loss, Recorded};
 pub use checkpoints::Policy;
 pub use forward::{Failure, Run};
 pub use observer::{Interval, IntervalAdjoints, IntervalTangents, Observer};
-pub use sensitivities::{Seeds, Sensitivities};
+pub use sensitivities::{Part, Seeds, Sensitivities};

@@ -36,6 +36,19 @@ pub struct Sensitivities {
     pub growth: Vec<(f64, Vec<f64>)>,
 }
 
+/// The Jacobian over some steps, and where they end.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// As of [`Sensitivities`].
+    pub y_dot: Vec<f64>,
+    /// As of [`Sensitivities`].
+    pub growth: Vec<(f64, Vec<f64>)>,
+    /// The state after the last step.
+    pub end: State,
+    /// Its tangents along all directions.
+    pub end_tangents: StateTangents,
+}
+
 impl Run<'_> {
     /// Observed values and their derivatives along the seeds' directions.
     ///
@@ -48,27 +61,47 @@ impl Run<'_> {
         seeds: &Seeds,
         detach: &[usize],
     ) -> Result<Sensitivities, DynamicsError> {
-        let (system, columns, n) = (self.system, seeds.columns, self.system.dof());
-        let steps = observer.steps();
-        let ws = &mut system.workspace();
         let mut y = vec![0.0; observer.len()];
+        let part =
+            self.sensitivities_over(0..observer.steps(), observer, p, seeds, detach, &mut y)?;
+        Ok(Sensitivities { y, y_dot: part.y_dot, growth: part.growth })
+    }
+
+    /// As [`sensitivities`](Self::sensitivities) over the steps of `range`, from the start at the first of
+    /// them. Values that belong to other steps stay as they are in `y`, with derivative zero.
+    ///
+    /// # Errors
+    /// As of [`sensitivities`](Self::sensitivities).
+    pub fn sensitivities_over(
+        &self,
+        range: std::ops::Range<usize>,
+        observer: &dyn Observer,
+        p: &[f64],
+        seeds: &Seeds,
+        detach: &[usize],
+        y: &mut [f64],
+    ) -> Result<Part, DynamicsError> {
+        let (system, columns, n) = (self.system, seeds.columns, self.system.dof());
+        let (first, steps) = (range.start, range.end);
+        let ws = &mut system.workspace();
         let mut y_dot = vec![0.0; observer.len() * columns];
         let mut growth = Vec::new();
-        let stride = (steps / 50).max(1);
+        let stride = (range.len() / 50).max(1);
 
         let mut windows: Vec<InputWindow> =
             seeds.inputs.iter().map(|inputs| InputWindow::new(&Run { inputs, ..*self })).collect();
         let mut window = InputWindow::new(self);
         let mut u_dot = (Vec::new(), Vec::new());
-        gather(&mut windows, 0, &mut u_dot);
+        gather(&mut windows, first, &mut u_dot);
         let moving = Moving::of(seeds, n, self.constants.values.len());
         let c_dot = moving.gather(&seeds.c, self.constants.values.len());
+        system.promise_tangents(&c_dot, ws);
         let mut tangents = self.start_tangents(seeds, &moving, &c_dot, &u_dot.0);
         let mut before = tangents.clone();
         let zero = || system.zero_tangents(columns);
         let (mut start_tangents, mut end_tangents) = (zero(), zero());
         let (mut state, mut next) = (self.start(), State::default());
-        for step in 0..steps {
+        for step in range {
             self.check_interrupt()?;
             if detach.contains(&step) {
                 tangents.clear();
@@ -85,7 +118,7 @@ impl Run<'_> {
             system.step_pushforward(c, &state, u, &mut tangents, &c_dot, u_tangent, ws)?;
             if reads {
                 let interval = self.interval(p, step, &state, &next, u);
-                observer.observe(interval, &mut y);
+                observer.observe(interval, y);
                 moving.spread(&before, &mut start_tangents);
                 moving.spread(&tangents, &mut end_tangents);
                 let at = IntervalTangents {
@@ -98,7 +131,7 @@ impl Run<'_> {
                 };
                 observer.pushforward(interval, at, &mut y_dot);
             }
-            if step % stride == 0 || step + 1 == steps {
+            if (step - first) % stride == 0 || step + 1 == steps {
                 let mut norms = vec![0.0; columns];
                 for (m, &k) in moving.columns.iter().enumerate() {
                     let q = &tangents.q[m * n..(m + 1) * n];
@@ -116,7 +149,8 @@ impl Run<'_> {
             }
             std::mem::swap(&mut state, &mut next);
         }
-        Ok(Sensitivities { y, y_dot, growth })
+        moving.spread(&tangents, &mut end_tangents);
+        Ok(Part { y_dot, growth, end: state, end_tangents })
     }
 
     /// Tangents of the start in the directions that move the state.

@@ -63,6 +63,17 @@ pub struct MultiStart {
     pub seed: u64,
 }
 
+/// Multiple shooting: recordings cut into windows whose states are unknowns of their own, tied by the gaps
+/// between the end of one window and the start of the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shooting {
+    /// Length of a window, s.
+    pub window: f64,
+    /// Standard deviation of a gap, as a share of the size of the motion: small enough, the windows are one
+    /// motion; larger, the model may err by that much per window.
+    pub tolerance: f64,
+}
+
 /// How to search, and how long.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Method {
@@ -81,6 +92,8 @@ pub struct Method {
     /// Up to which times the recordings are fitted first, one after the other, s; 25, 40 and 65 % of
     /// each recording where the start is far off, if not given.
     pub horizons: Option<Vec<f64>>,
+    /// Multiple shooting; without it every recording is one motion from its start.
+    pub shooting: Option<Shooting>,
     /// How the Jacobian is computed.
     pub derivatives: Derivatives,
     /// Memory for the states of adjoint sweeps, bytes.
@@ -107,6 +120,7 @@ impl Default for Method {
             loss: Loss::Squares,
             multi_start: None,
             horizons: None,
+            shooting: None,
             derivatives: Derivatives::default(),
             memory: 1 << 30,
             learning_rate: 0.05,

@@ -4,7 +4,7 @@ mod method;
 mod read;
 mod units;
 
-pub use method::{Derivatives, Method, MethodKind, MultiStart, Unidentifiable};
+pub use method::{Derivatives, Method, MethodKind, MultiStart, Shooting, Unidentifiable};
 pub use read::{EXPERIMENT_VERSION, Tables};
 pub use units::Unit;
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::shooting::Stages;
 use super::sigma::Noise;
 use crate::error::IdentifyError;
 use crate::experiment::MethodKind;
@@ -50,6 +51,9 @@ pub(crate) struct Checkpoint {
     /// Whether a better minimum has been looked for.
     #[serde(default)]
     pub escaped: bool,
+    /// Where multiple shooting stands.
+    #[serde(default)]
+    pub stages: Option<Stages>,
     /// Pass over the noise levels.
     pub pass: usize,
     pub noise: Noise,
@@ -76,6 +80,7 @@ impl Checkpoint {
             approached: None,
             scanned: None,
             escaped: false,
+            stages: None,
             pass: 0,
             noise: Noise::initial(problem),
             running: None,

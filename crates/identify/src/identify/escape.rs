@@ -56,6 +56,7 @@ pub(super) fn escape(
             begin: like.begin,
             wall_before: like.wall_before,
             saved: Default::default(),
+            rough: Default::default(),
         }
     }
     let mut ends = Vec::new();

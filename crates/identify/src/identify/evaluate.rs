@@ -100,7 +100,7 @@ pub fn evaluate(
     }
     let mut failures = Vec::new();
     let own = refits(&problem, &p, &noise, interrupt, &mut failures)?;
-    let fits = signal_fits(&problem, &p, &own, &noise, interrupt, &mut failures)?;
+    let fits = signal_fits(&problem, &p, &own, None, &noise, interrupt, &mut failures)?;
     match failures.into_iter().next() {
         Some((_, error)) => Err(error),
         None => Ok(fits),
@@ -109,11 +109,12 @@ pub fn evaluate(
 
 /// Every signal of every recording, measured against predicted at p and at the start; recordings
 /// that cannot be predicted go to `failures`. `own` holds what those kept for validation have of
-/// their own.
+/// their own, `given` the predictions of fitted recordings where there are such.
 pub(super) fn signal_fits(
     problem: &Problem,
     p: &[f64],
     own: &BTreeMap<usize, Refit>,
+    given: Option<&[Vec<f64>]>,
     noise: &Noise,
     interrupt: Option<&AtomicBool>,
     failures: &mut Vec<(String, IdentifyError)>,
@@ -123,8 +124,10 @@ pub(super) fn signal_fits(
     for (r, recording) in problem.recordings.iter().enumerate() {
         let predict =
             |p: &[f64]| recording.predict(&problem.system, &problem.unknowns, p, interrupt, false);
+        let block = problem.fitted.iter().position(|&fitted| fitted == r);
+        let given = block.and_then(|b| given?.get(b));
         let fitted = match own.get(&r) {
-            None => predict(p),
+            None => given.map_or_else(|| predict(p), |y| Ok(y.clone())),
             Some(Refit { problem: alone, found }) => {
                 let system = &alone.system;
                 let one = &alone.recordings[0];

@@ -1,5 +1,7 @@
 //! Starts that are far off: scans of single unknowns, and fits of growing parts of the recordings.
 
+use std::sync::atomic::AtomicBool;
+
 use super::checkpoint::Checkpoint;
 use super::search::{One, Runner, all_given};
 use super::visible::start_failed;
@@ -18,6 +20,27 @@ const FAR_GIVEN: f64 = 9.0;
 const FAR_ESTIMATED: f64 = 0.1;
 /// How well a part is fitted before the next one takes over.
 pub(super) const PART: (usize, f64, f64) = (12, 1e-4, 1e-4);
+
+/// The first part of the recordings where the start can be simulated for that part and diverges later, which
+/// is then no obstacle; `None` where there is no such part or no need of one.
+pub(super) fn simulated(
+    problem: &Problem,
+    start: &[f64],
+    interrupt: Option<&AtomicBool>,
+) -> Result<Option<Problem>, IdentifyError> {
+    let plain = problem.method.kind == MethodKind::Lm && problem.method.multi_start.is_none();
+    let runs = |problem: &Problem| {
+        problem.fitted.iter().all(|&r| {
+            let recording = &problem.recordings[r];
+            let system = &problem.system;
+            recording.predict(system, &problem.unknowns, start, interrupt, true).is_ok()
+        })
+    };
+    if !plain || runs(problem) {
+        return Ok(None);
+    }
+    Ok(problem.until(Part::Fraction(HORIZONS[0]))?.filter(runs))
+}
 
 /// The parts that are fitted before the whole.
 fn horizons(problem: &Problem) -> Vec<Part> {

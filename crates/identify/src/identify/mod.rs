@@ -8,6 +8,7 @@ mod reasons;
 mod refit;
 mod report;
 mod search;
+mod shooting;
 mod sigma;
 mod starts;
 mod visible;
@@ -24,10 +25,12 @@ use costate_dynamics::DynamicsError;
 
 use crate::error::IdentifyError;
 use crate::experiment::{Experiment, MethodKind, Unidentifiable};
-use crate::problem::Problem;
+use crate::least_squares::LeastSquares;
+use crate::problem::{FitProblem, Problem};
 use crate::regressor::regress;
 use crate::result::{Identification, NotIdentifiable};
 use checkpoint::Checkpoint;
+use search::Runner;
 
 /// Where a search stands.
 #[derive(Clone, Debug)]
@@ -81,8 +84,21 @@ pub fn identify(
     if problem.method.kind == MethodKind::Regressor {
         return regression(&problem, options, begin);
     }
-    check_start(&problem, &start, options.interrupt)?;
-    let hidden = visible::not_identifiable(&problem, &start, options.interrupt)?;
+    let noise = visible::assumed_noise(&problem);
+    let hidden = match problem.method.shooting {
+        Some(settings) => {
+            let runner = Runner::new(&problem, options, begin, 0.0);
+            let linearise = shooting::at_start(&problem, settings, &runner, &noise)?;
+            visible::not_identifiable(&problem, &start, &noise, &linearise)?
+        }
+        None => {
+            let first = horizons::simulated(&problem, &start, options.interrupt)?;
+            let seen = first.as_ref().unwrap_or(&problem);
+            check_start(seen, &start, options.interrupt)?;
+            let fit = FitProblem::new(seen, noise.per_sample(seen), options.interrupt);
+            visible::not_identifiable(seen, &start, &noise, &|p| fit.linearise(p))?
+        }
+    };
     if !hidden.is_empty() && problem.method.unidentifiable == Unidentifiable::Refuse {
         return Err(IdentifyError::NotIdentifiable(hidden));
     }
@@ -155,6 +171,7 @@ fn regression(
             cost_initial: found.cost_initial,
             notes,
         }),
+        shooting: None,
     };
     let result = report::report(problem, found, hidden, options.interrupt, begin)?;
     if let Some(folder) = options.run_folder {

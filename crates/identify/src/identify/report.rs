@@ -37,7 +37,8 @@ pub(super) fn report(
     let interrupt = interrupt.filter(|_| *status != Status::Interrupted);
     let mut failures = Vec::new();
     let own = refits(problem, p, &found.noise, interrupt, &mut failures)?;
-    let signals = signal_fits(problem, p, &own, &found.noise, interrupt, &mut failures)?;
+    let given = found.shooting.as_ref().map(|(predicted, _)| predicted.as_slice());
+    let signals = signal_fits(problem, p, &own, given, &found.noise, interrupt, &mut failures)?;
     notes.0.extend(
         failures.iter().map(|(name, e)| format!("recording {name} cannot be predicted: {e}")),
     );
@@ -51,8 +52,10 @@ pub(super) fn report(
             .unwrap_or(found.cost),
     };
     notes.0.extend(found.regression.iter().flat_map(|regression| regression.notes.clone()));
+    notes.0.extend(found.shooting.iter().map(|(_, note)| note.clone()));
     if unknowns.len() <= COVARIANCE_MAX
         && found.regression.is_none()
+        && found.shooting.is_none()
         && let Ok((_, growth)) = fit.linearise_with_growth(p)
     {
         notes.0.extend(warnings::growth(problem, &growth));

@@ -8,7 +8,7 @@ use super::escape::escape;
 use super::horizons::approach;
 use super::sigma::Noise;
 use super::visible::start_failed;
-use super::{IdentifyOptions, Progress, starts};
+use super::{IdentifyOptions, Progress, shooting, starts};
 use crate::error::IdentifyError;
 use crate::experiment::{MethodKind, Sigma};
 use crate::first_order;
@@ -30,6 +30,8 @@ pub(super) struct Found {
     pub checkpoint: Checkpoint,
     /// What only the linear regressor has.
     pub regression: Option<Regressed>,
+    /// What only multiple shooting has: predictions per fitted recording, and what to say of the windows.
+    pub shooting: Option<(Vec<Vec<f64>>, String)>,
 }
 
 /// What the report of a regression needs beside the rest.
@@ -40,12 +42,12 @@ pub(super) struct Regressed {
 }
 
 /// Noise levels have settled when none changes by more than this.
-const SETTLED: f64 = 0.01;
+pub(super) const SETTLED: f64 = 0.01;
 /// Checkpoints are written no more often than this while iterations are quick: what a killed run
 /// loses is never more.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// Passes over the noise levels at most.
-const PASSES: usize = 12;
+pub(super) const PASSES: usize = 12;
 
 pub(super) fn search(
     problem: &Problem,
@@ -53,8 +55,10 @@ pub(super) fn search(
     options: &IdentifyOptions,
     begin: Instant,
 ) -> Result<Found, IdentifyError> {
-    let runner =
-        Runner { problem, options, begin, wall_before: checkpoint.wall_s, saved: Cell::new(None) };
+    let runner = Runner::new(problem, options, begin, checkpoint.wall_s);
+    if let Some(settings) = problem.method.shooting {
+        return shooting::search(problem, settings, checkpoint, &runner);
+    }
     if let Some(settings) = problem.method.multi_start
         && checkpoint.pass == 0
         && checkpoint.ended.len() < settings.starts
@@ -97,6 +101,12 @@ pub(super) fn search(
         return Ok(stopped.into_found(checkpoint));
     }
     loop {
+        // Where the noise is about to change, the minimum under the old one need not be found to the last digit.
+        let rough = checkpoint.pass == 0
+            && problem.method.kind == MethodKind::Lm
+            && checkpoint.noise.is_estimated()
+            && !scale_only(problem);
+        runner.rough.set(rough);
         let best = checkpoint.ended.iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
         let from = match (best, &checkpoint.approached) {
             (Some(best), _) => best.p.clone(),
@@ -114,7 +124,8 @@ pub(super) fn search(
         let residuals: Vec<&[f64]> = one.blocks.iter().map(|b| b.residuals.as_slice()).collect();
         let next = checkpoint.noise.update(problem, &residuals);
         let change = next.change(&checkpoint.noise);
-        let last = change <= SETTLED || checkpoint.pass + 1 >= PASSES;
+        let settled = change <= SETTLED && !rough;
+        let last = settled || checkpoint.pass + 1 >= PASSES;
         // What does not depend on the noise does not need another pass.
         let only_scale = change > 0.0 && scale_only(problem) && one.status != Status::MaxIterations;
         if last || only_scale {
@@ -185,6 +196,7 @@ impl One {
             failed_trials,
             checkpoint,
             regression: None,
+            shooting: None,
         }
     }
 }
@@ -196,13 +208,83 @@ pub(super) struct Runner<'a> {
     pub wall_before: f64,
     /// When the checkpoint was last written.
     pub saved: Cell<Option<Instant>>,
+    /// Whether a minimum is to be found roughly.
+    pub rough: Cell<bool>,
+}
+
+/// Tolerances of a minimum that is found roughly.
+const ROUGHLY: f64 = 1e-3;
+
+/// Where a method stands after an iteration.
+pub(super) struct Shot<'a> {
+    pub running: Running,
+    /// The unknowns come first in it.
+    pub p: &'a [f64],
+    pub iteration: usize,
+    pub cost: f64,
+    /// Simulations so far.
+    pub runs: usize,
+    /// Which of several starts.
+    pub start: Option<usize>,
 }
 
 impl<'a> Runner<'a> {
+    /// Of a search that has taken `wall_before` seconds already.
+    pub fn new(
+        problem: &'a Problem,
+        options: &'a IdentifyOptions<'a>,
+        begin: Instant,
+        wall_before: f64,
+    ) -> Self {
+        let (saved, rough) = (Cell::new(None), Cell::new(false));
+        Self { problem, options, begin, wall_before, saved, rough }
+    }
+
+    /// When the method stops.
+    pub fn limits(&self) -> LmOptions {
+        let method = &self.problem.method;
+        let least = if self.rough.get() { ROUGHLY } else { 0.0 };
+        LmOptions {
+            max_iterations: method.max_iterations,
+            cost_tolerance: method.cost_tolerance.max(least),
+            step_tolerance: method.step_tolerance.max(least),
+        }
+    }
+
+    /// Records an iteration, saves it now and then, and tells of it.
+    pub fn tell(&self, checkpoint: &mut Checkpoint, shot: Shot) -> Result<(), IdentifyError> {
+        let Shot { running, p, iteration, cost, runs, start } = shot;
+        let pass = match checkpoint.history.last() {
+            None => 0,
+            Some(last) if iteration > last.iteration => last.pass,
+            Some(last) => last.pass + 1,
+        };
+        let wall_s = self.wall_before + self.begin.elapsed().as_secs_f64();
+        checkpoint.history.push(Iteration { pass, iteration, cost, wall_s });
+        checkpoint.running = Some(running);
+        checkpoint.runs = runs;
+        let saved = self.save_now_and_then(checkpoint);
+        if let Some(progress) = self.options.progress {
+            let unknowns = self.problem.unknowns.iter();
+            let values: Vec<(String, f64)> =
+                unknowns.zip(p).map(|(u, &p)| (u.name.clone(), u.transform.value(p))).collect();
+            progress(&Progress {
+                iteration,
+                max_iterations: self.problem.method.max_iterations,
+                cost,
+                start,
+                pass: checkpoint.pass,
+                values: &values,
+            });
+        }
+        saved
+    }
+
     /// The same for another problem.
     pub fn again(&self) -> Self {
-        let Self { problem, options, begin, wall_before, ref saved } = *self;
-        Self { problem, options, begin, wall_before, saved: saved.clone() }
+        let Self { problem, options, begin, wall_before, ref saved, .. } = *self;
+        let rough = Cell::new(false);
+        Self { problem, options, begin, wall_before, saved: saved.clone(), rough }
     }
 
     pub fn fit(&self, noise: &Noise) -> FitProblem<'a> {
@@ -263,44 +345,13 @@ impl<'a> Runner<'a> {
         let runs_before = checkpoint.runs;
         let mut failure = None;
         let mut told = |running: Running, p: &[f64], iteration: usize, cost: f64| {
-            let pass = match checkpoint.history.last() {
-                None => 0,
-                Some(last) if iteration > last.iteration => last.pass,
-                Some(last) => last.pass + 1,
-            };
-            checkpoint.history.push(Iteration {
-                pass,
-                iteration,
-                cost,
-                wall_s: self.wall_before + self.begin.elapsed().as_secs_f64(),
-            });
-            checkpoint.running = Some(running);
-            checkpoint.runs = runs_before + fit.runs();
-            if let Err(e) = self.save_now_and_then(checkpoint) {
+            let runs = runs_before + fit.runs();
+            let shot = Shot { running, p, iteration, cost, runs, start };
+            if let Err(e) = self.tell(checkpoint, shot) {
                 failure.get_or_insert(e);
             }
-            if let Some(progress) = self.options.progress {
-                let unknowns = &self.problem.unknowns;
-                let values: Vec<(String, f64)> = unknowns
-                    .iter()
-                    .zip(p)
-                    .map(|(u, &p)| (u.name.clone(), u.transform.value(p)))
-                    .collect();
-                progress(&Progress {
-                    iteration,
-                    max_iterations: method.max_iterations,
-                    cost,
-                    start,
-                    pass: checkpoint.pass,
-                    values: &values,
-                });
-            }
         };
-        let limits = LmOptions {
-            max_iterations: method.max_iterations,
-            cost_tolerance: method.cost_tolerance,
-            step_tolerance: method.step_tolerance,
-        };
+        let limits = self.limits();
         let one = match running {
             Running::Lm(state) => {
                 let found = minimise(&fit, state, &limits, &mut |state, cost| {

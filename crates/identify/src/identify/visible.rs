@@ -17,18 +17,25 @@ const ASSUMED_NOISE: f64 = 1e-3;
 /// Factors by which a tiny start under a logarithm is raised to see whether more can be seen.
 const RAISED: [f64; 4] = [1e3, 1e6, 1e9, 1e12];
 
+/// The noise under which the data are looked at before the fit.
+pub(super) fn assumed_noise(problem: &Problem) -> Noise {
+    Noise::initial(problem).scaled(ASSUMED_NOISE)
+}
+
 /// The parameters and combinations that the data cannot show at the start `p`.
+///
+/// `linearise` gives residuals and Jacobian under `noise`.
 pub(super) fn not_identifiable(
     problem: &Problem,
     p: &[f64],
-    interrupt: Option<&std::sync::atomic::AtomicBool>,
+    noise: &Noise,
+    linearise: &dyn Fn(&[f64]) -> Result<Vec<Block>, Failed>,
 ) -> Result<Vec<NotIdentifiable>, IdentifyError> {
     if problem.unknowns.is_empty() {
         return Ok(Vec::new());
     }
-    let noise = Noise::initial(problem).scaled(ASSUMED_NOISE);
-    let fit = FitProblem::new(problem, noise.per_sample(problem), interrupt);
-    let (blocks, _) = fit.linearise_with_growth(p).map_err(start_failed)?;
+    let fit = FitProblem::new(problem, noise.per_sample(problem), None);
+    let blocks = linearise(p).map_err(start_failed)?;
     let scale = crate::least_squares::LeastSquares::data_norm2(&fit).sqrt();
     let norms = column_norms(problem, &blocks);
     let unseen =
@@ -45,8 +52,7 @@ pub(super) fn not_identifiable(
             let mut trial = p.to_vec();
             let seen = RAISED.iter().any(|factor| {
                 trial[i] = (p[i] + factor.ln()).min(unknown.bounds.1);
-                let raised = fit.linearise_with_growth(&trial);
-                raised.is_ok_and(|(b, _)| !unseen(column_norms(problem, &b)[i], trial[i]))
+                linearise(&trial).is_ok_and(|b| !unseen(column_norms(problem, &b)[i], trial[i]))
             });
             if seen {
                 raised = true;

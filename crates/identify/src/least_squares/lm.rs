@@ -6,8 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::problem::{Block, Failed, LeastSquares};
-use super::reduced::Reduced;
+use super::problem::{Block, Failed, LeastSquares, Picture};
 
 /// When to stop.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,12 +137,12 @@ pub fn minimise<P: LeastSquares + ?Sized>(
         report(&state, cost);
     }
     loop {
-        let reduced = Reduced::new(problem.structure(), &blocks, problem.loss());
-        for (scale, norm) in state.scale.iter_mut().zip(&reduced.column_norms) {
+        let reduced = problem.picture(&blocks);
+        for (scale, norm) in state.scale.iter_mut().zip(reduced.column_norms()) {
             *scale = scale.max(*norm);
         }
         let scale: Vec<f64> = state.scale.iter().map(|&s| if s > 0.0 { s } else { 1.0 }).collect();
-        let free = free(problem.bounds(), &state.p, &reduced.gradient);
+        let free = free(problem.bounds(), &state.p, reduced.gradient());
         // Whether a full step is next to nothing, so that failing to take it is no failure.
         let mut nearly = true;
         let status = if cost <= ROUNDING * problem.data_norm2() || !free.contains(&true) {
@@ -173,7 +172,7 @@ pub fn minimise<P: LeastSquares + ?Sized>(
             return end(state, status, cost, blocks);
         }
         let before = state.p.clone();
-        match iterate(problem, &reduced, &mut state, &scale, &free, cost) {
+        match iterate(problem, &*reduced, &mut state, &scale, &free, cost) {
             Ok(Some(new)) => match problem.linearise(&state.p) {
                 Ok(next) => {
                     state.linearisations += 1;
@@ -220,7 +219,7 @@ fn free(bounds: &[(f64, f64)], p: &[f64], gradient: &[f64]) -> Vec<bool> {
 /// Tries steps with growing damping until one lowers the cost. `None`: none does.
 fn iterate<P: LeastSquares + ?Sized>(
     problem: &P,
-    reduced: &Reduced,
+    reduced: &dyn Picture,
     state: &mut LmState,
     scale: &[f64],
     free: &[bool],

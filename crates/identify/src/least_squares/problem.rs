@@ -3,6 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::loss::Loss;
+use super::reduced::Reduced;
 
 /// How the parameter vector is laid out: the shared ones, then those of each block in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +59,18 @@ pub enum Failed {
     Interrupted,
 }
 
+/// ½‖r + J δ‖² at one point.
+pub trait Picture {
+    /// Jᵀr (weights of a robust loss included).
+    fn gradient(&self) -> &[f64];
+    /// The size of every column of J that damping is measured by.
+    fn column_norms(&self) -> &[f64];
+    /// The δ that minimises ½‖r + J δ‖² + ½ λ‖D δ‖² over the free parameters; the others stay.
+    fn solve(&self, lambda: f64, scale: &[f64], free: &[bool]) -> Vec<f64>;
+    /// ½‖r‖² − ½‖r + J δ‖²: what the linear picture gains by a step.
+    fn decrease(&self, step: &[f64]) -> f64;
+}
+
 /// A least-squares problem: minimise Σ ρ(rᵢ²)/2 over a box.
 pub trait LeastSquares: Sync {
     /// Layout of the parameters and number of blocks.
@@ -82,4 +95,8 @@ pub trait LeastSquares: Sync {
     /// # Errors
     /// As [`residuals`](Self::residuals).
     fn linearise(&self, p: &[f64]) -> Result<Vec<Block>, Failed>;
+    /// The linear problem of a linearisation's blocks.
+    fn picture(&self, blocks: &[Block]) -> Box<dyn Picture> {
+        Box::new(Reduced::new(self.structure(), blocks, self.loss()))
+    }
 }

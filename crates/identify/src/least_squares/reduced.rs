@@ -7,25 +7,38 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::loss::Loss;
-use super::problem::{Block, Structure};
+use super::problem::{Block, Picture, Structure};
 
 /// Rows of one block after compression.
-struct Rows {
+pub(super) struct Rows {
     /// Columns of the block's own parameters.
-    local: DMatrix<f64>,
+    pub local: DMatrix<f64>,
     /// Columns of the shared parameters.
-    shared: DMatrix<f64>,
-    residuals: DVector<f64>,
+    pub shared: DMatrix<f64>,
+    pub residuals: DVector<f64>,
+}
+
+/// Jacobian and residuals of a block; the residuals that `loss` weighs down and their rows are scaled by
+/// √ρ′.
+pub(super) fn weigh(block: &Block, loss: Loss) -> (DMatrix<f64>, DVector<f64>) {
+    let mut residuals = DVector::from_column_slice(&block.residuals);
+    let mut jacobian = block.jacobian.clone();
+    if loss != Loss::Squares {
+        for i in 0..residuals.len() - block.priors {
+            let root = loss.weight(residuals[i] * residuals[i]).sqrt();
+            residuals[i] *= root;
+            jacobian.row_mut(i).scale_mut(root);
+        }
+    }
+    (jacobian, residuals)
 }
 
 /// ½‖r + J δ‖² at one point, ready for many damped solves.
 pub struct Reduced {
     structure: Structure,
     rows: Vec<Rows>,
-    /// Jᵀr (weights of a robust loss included).
-    pub gradient: Vec<f64>,
-    /// Norm of every column of J.
-    pub column_norms: Vec<f64>,
+    gradient: Vec<f64>,
+    column_norms: Vec<f64>,
 }
 
 impl Reduced {
@@ -36,15 +49,7 @@ impl Reduced {
         let mut squares = vec![0.0; structure.len()];
         let mut rows = Vec::with_capacity(blocks.len());
         for (b, block) in blocks.iter().enumerate() {
-            let mut residuals = DVector::from_column_slice(&block.residuals);
-            let mut jacobian = block.jacobian.clone();
-            if loss != Loss::Squares {
-                for i in 0..residuals.len() - block.priors {
-                    let root = loss.weight(residuals[i] * residuals[i]).sqrt();
-                    residuals[i] *= root;
-                    jacobian.row_mut(i).scale_mut(root);
-                }
-            }
+            let (mut jacobian, mut residuals) = weigh(block, loss);
             for (k, column) in structure.columns(b).enumerate() {
                 gradient[column] += jacobian.column(k).dot(&residuals);
                 squares[column] += jacobian.column(k).norm_squared();
@@ -66,8 +71,23 @@ impl Reduced {
         Self { structure: structure.clone(), rows, gradient, column_norms }
     }
 
-    /// The δ that minimises ½‖r + J δ‖² + ½ λ‖D δ‖² over the free parameters; the others stay.
-    pub fn solve(&self, lambda: f64, scale: &[f64], free: &[bool]) -> Vec<f64> {
+    /// Of compressed rows, for solves alone.
+    pub(super) fn of_rows(structure: &Structure, rows: Vec<Rows>) -> Self {
+        let structure = structure.clone();
+        Self { structure, rows, gradient: Vec::new(), column_norms: Vec::new() }
+    }
+}
+
+impl Picture for Reduced {
+    fn gradient(&self) -> &[f64] {
+        &self.gradient
+    }
+
+    fn column_norms(&self) -> &[f64] {
+        &self.column_norms
+    }
+
+    fn solve(&self, lambda: f64, scale: &[f64], free: &[bool]) -> Vec<f64> {
         let structure = &self.structure;
         let shared = structure.shared;
         let root = lambda.sqrt();
@@ -131,8 +151,7 @@ impl Reduced {
         step
     }
 
-    /// ½‖r‖² − ½‖r + J δ‖²: what the linear picture gains by a step.
-    pub fn decrease(&self, step: &[f64]) -> f64 {
+    fn decrease(&self, step: &[f64]) -> f64 {
         let mut quadratic = 0.0;
         for (b, rows) in self.rows.iter().enumerate() {
             let own = DVector::from_column_slice(&step[self.structure.local_range(b)]);

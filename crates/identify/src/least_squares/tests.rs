@@ -205,6 +205,77 @@ fn blocks_eliminated_one_by_one_give_the_dense_solution() {
     assert_eq!((one[1], one[4]), (0.0, 0.0));
 }
 
+/// Numbers without order.
+fn scattered(rows: usize, columns: usize, seed: usize) -> DMatrix<f64> {
+    DMatrix::from_fn(rows, columns, |i, k| ((i * 31 + k * 17 + seed * 7) as f64 * 1.7).sin())
+}
+
+/// Two chains of three and two windows with states of two numbers, shared and own parameters.
+#[test]
+fn states_of_windows_are_eliminated_as_a_dense_solve_does() {
+    let outer = Structure { shared: 2, local: vec![1, 0, 0] };
+    let states = vec![vec![3..5, 5..7], vec![7..9], vec![]];
+    let chains = Chains { outer, states };
+    let n = chains.len();
+    assert_eq!(n, 9);
+    let (mut blocks, mut places) = (Vec::new(), Vec::new());
+    for b in 0..3 {
+        for w in 0..chains.windows(b) {
+            let columns: Vec<usize> = chains.columns(b, w).collect();
+            let rows = if b == 2 { 1 } else { 6 + w };
+            let jacobian = scattered(rows, columns.len(), 10 * b + w);
+            let residuals = scattered(rows, 1, 50 + 10 * b + w).as_slice().to_vec();
+            blocks.push(Block { residuals, jacobian, priors: 2.min(rows) });
+            places.push(columns);
+        }
+    }
+    let total = blocks.iter().map(|b| b.residuals.len()).sum();
+    let (mut j, mut r) = (DMatrix::zeros(total, n), nalgebra::DVector::zeros(total));
+    let mut at = 0;
+    for (block, columns) in blocks.iter().zip(&places) {
+        for i in 0..block.residuals.len() {
+            r[at] = block.residuals[i];
+            for (k, &column) in columns.iter().enumerate() {
+                j[(at, column)] += block.jacobian[(i, k)];
+            }
+            at += 1;
+        }
+    }
+    let picture = Chained::new(&chains, &blocks, Loss::Squares, &vec![1.0; 6]);
+    let gradient = j.transpose() * &r;
+    for (a, b) in picture.gradient().iter().zip(gradient.iter()) {
+        assert!((a - b).abs() < 1e-12, "{a} {b}");
+    }
+    let scale: Vec<f64> = (0..n).map(|i| 1.0 + 0.3 * i as f64).collect();
+    let step = picture.solve(0.2, &scale, &vec![true; n]);
+    let mut normal = j.transpose() * &j;
+    for i in 0..n {
+        normal[(i, i)] += 0.2 * scale[i] * scale[i];
+    }
+    let expected = normal.lu().solve(&-&gradient).unwrap();
+    for (a, b) in step.iter().zip(expected.iter()) {
+        assert!((a - b).abs() < 1e-10, "{a} {b}");
+    }
+    let moved = &j * nalgebra::DVector::from_column_slice(&step) + &r;
+    let decrease = 0.5 * (r.norm_squared() - moved.norm_squared());
+    assert!((picture.decrease(&step) - decrease).abs() < 1e-10);
+    // States that follow the others leave no gradient by themselves.
+    for (b, of_chain) in chains.states.iter().enumerate() {
+        let columns: Vec<usize> = chains.outer.columns(b).collect();
+        for k in 0..columns.len() {
+            let mut all = nalgebra::DVector::zeros(n);
+            all[columns[k]] = 1.0;
+            for (range, state) in of_chain.iter().zip(picture.following(b)) {
+                all.rows_mut(range.start, range.len()).copy_from(&state.column(k));
+            }
+            let by = j.transpose() * (&j * all);
+            for i in of_chain.iter().flat_map(|range| range.clone()) {
+                assert!(by[i].abs() < 1e-10, "{b} {k} {i}: {}", by[i]);
+            }
+        }
+    }
+}
+
 #[test]
 fn fewer_residuals_than_parameters() {
     // The damped step equals the one of the normal equations.

@@ -34,7 +34,7 @@ pub struct CostGradient {
     pub gradient: Vec<f64>,
 }
 
-fn failed(e: &DynamicsError) -> Failed {
+pub(super) fn failed(e: &DynamicsError) -> Failed {
     match e {
         DynamicsError::Interrupted => Failed::Interrupted,
         other => Failed::Rejected(other.to_string()),
@@ -67,18 +67,14 @@ impl<'a> FitProblem<'a> {
         }
     }
 
+    /// What stops it.
+    pub(crate) fn interrupt(&self) -> Option<&'a AtomicBool> {
+        self.interrupt
+    }
+
     /// Simulations of a recording so far (derivatives along count as one).
     pub fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
-    }
-
-    fn priors(&self, indices: impl Iterator<Item = usize>, p: &[f64]) -> Vec<(usize, f64, f64)> {
-        indices
-            .filter_map(|i| {
-                let (r, slope) = self.problem.unknowns[i].prior_residual(p[i])?;
-                Some((i, r, slope))
-            })
-            .collect()
     }
 
     /// Cost and gradient by one adjoint sweep per recording.
@@ -126,7 +122,7 @@ impl<'a> FitProblem<'a> {
                 total.gradient[link.unknown] += bar;
             }
         }
-        for (i, r, slope) in self.priors(0..p.len(), p) {
+        for (i, r, slope) in problem.priors(0..p.len(), p) {
             total.cost += 0.5 * r * r;
             total.gradient[i] += r * slope;
         }
@@ -162,7 +158,7 @@ impl<'a> FitProblem<'a> {
             })
             .collect();
         let (mut blocks, growth): (Vec<Block>, Vec<_>) = parts?.into_iter().unzip();
-        blocks.push(self.shared_priors(p));
+        blocks.push(problem.shared_priors(p));
         if blocks.iter().all(|b| b.residuals.iter().all(|r| r.is_finite())) {
             Ok((blocks, growth))
         } else {
@@ -173,35 +169,11 @@ impl<'a> FitProblem<'a> {
     }
 
     fn block(&self, b: usize, r: usize, p: &[f64], y: &[f64], by_link: &DMatrix<f64>) -> Block {
-        let recording = &self.problem.recordings[r];
-        let structure = &self.problem.structure;
-        let columns: Vec<usize> = structure.columns(b).collect();
-        let priors = self.priors(structure.local_range(b), p);
-        let (n, total) = (y.len(), y.len() + priors.len());
-        let mut jacobian = DMatrix::zeros(total, columns.len());
-        for (k, link) in recording.links.iter().enumerate() {
-            let Some(at) = columns.iter().position(|&c| c == link.unknown) else { continue };
-            for i in 0..n {
-                jacobian[(i, at)] = by_link[(i, k)] / self.sigma[b][i];
-            }
+        let mut scaled = by_link.clone();
+        for (i, sigma) in self.sigma[b].iter().enumerate() {
+            scaled.row_mut(i).unscale_mut(*sigma);
         }
-        let mut residuals = self.whitened(b, r, y);
-        for (j, &(unknown, value, slope)) in priors.iter().enumerate() {
-            residuals.push(value);
-            jacobian[(n + j, unknown - structure.local_range(b).start)] = slope;
-        }
-        Block { residuals, jacobian, priors: priors.len() }
-    }
-
-    fn shared_priors(&self, p: &[f64]) -> Block {
-        let shared = self.problem.structure.shared;
-        let priors = self.priors(0..shared, p);
-        let mut jacobian = DMatrix::zeros(priors.len(), shared);
-        for (j, &(unknown, _, slope)) in priors.iter().enumerate() {
-            jacobian[(j, unknown)] = slope;
-        }
-        let residuals = priors.iter().map(|x| x.1).collect();
-        Block { residuals, jacobian, priors: priors.len() }
+        self.problem.block(b, p, self.whitened(b, r, y), &scaled)
     }
 
     fn whitened(&self, b: usize, r: usize, y: &[f64]) -> Vec<f64> {
@@ -240,15 +212,12 @@ impl LeastSquares for FitProblem<'_> {
                 let y = problem.recordings[r]
                     .predict(&problem.system, &problem.unknowns, p, self.interrupt, true)
                     .map_err(|e| failed(&e))?;
-                let mut residuals = self.whitened(b, r, &y);
-                let priors = self.priors(problem.structure.local_range(b), p);
-                residuals.extend(priors.iter().map(|x| x.1));
-                Ok((residuals, priors.len()))
+                Ok(problem.with_priors(b, p, self.whitened(b, r, &y)))
             })
             .collect();
         let mut parts = parts?;
-        let shared = self.priors(0..problem.structure.shared, p);
-        parts.push((shared.iter().map(|x| x.1).collect(), shared.len()));
+        let shared = problem.shared_priors(p);
+        parts.push((shared.residuals, shared.priors));
         Ok(parts)
     }
     fn linearise(&self, p: &[f64]) -> Result<Vec<Block>, Failed> {

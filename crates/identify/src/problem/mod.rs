@@ -1,11 +1,13 @@
 //! An experiment compiled: unknowns, recordings, residuals and their derivatives.
 
+mod assemble;
 mod bind;
 mod bind_recording;
 mod fit;
 mod links;
 mod monitor;
 mod recording;
+mod shooting;
 mod unknown;
 mod wanted;
 
@@ -15,3 +17,4 @@ pub use recording::{BoundRecording, Own};
 pub use unknown::{Link, Unknown};
 
 pub(crate) use monitor::contact_report;
+pub(crate) use shooting::{Prepared, ShootingFit, Windows};

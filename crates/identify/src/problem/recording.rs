@@ -139,14 +139,15 @@ impl BoundRecording {
         }
     }
 
-    fn forward(
+    /// Directions of the linked unknowns.
+    pub(super) fn seeds(
         &self,
         run: &Run,
         unknowns: &[Unknown],
         p: &[f64],
         theta: &[f64],
         observer: &[f64],
-    ) -> Result<Linearised, DynamicsError> {
+    ) -> Seeds {
         let columns = self.links.len();
         let mut seeds = Seeds { columns, ..Default::default() };
         for link in &self.links {
@@ -162,8 +163,20 @@ impl BoundRecording {
             seeds.c.extend(run.system.derive_pushforward(theta, run.constants, &theta_dot));
             seeds.p.extend(observer_dot);
         }
+        seeds
+    }
+
+    fn forward(
+        &self,
+        run: &Run,
+        unknowns: &[Unknown],
+        p: &[f64],
+        theta: &[f64],
+        observer: &[f64],
+    ) -> Result<Linearised, DynamicsError> {
+        let seeds = self.seeds(run, unknowns, p, theta, observer);
         let found = run.sensitivities(&self.observer, observer, &seeds, &[])?;
-        let jacobian = DMatrix::from_column_slice(self.measured.len(), columns, &found.y_dot);
+        let jacobian = DMatrix::from_column_slice(self.measured.len(), seeds.columns, &found.y_dot);
         Ok(Linearised { y: found.y, jacobian, growth: found.growth })
     }
 

@@ -285,15 +285,6 @@ impl Fit<'_> {
         }
         out
     }
-
-    fn priors(&self, range: std::ops::Range<usize>, p: &[f64]) -> Vec<(usize, f64, f64)> {
-        range
-            .filter_map(|i| {
-                let (r, slope) = self.problem.unknowns[i].prior_residual(p[i])?;
-                Some((i, r, slope))
-            })
-            .collect()
-    }
 }
 
 impl LeastSquares for Fit<'_> {
@@ -319,52 +310,37 @@ impl LeastSquares for Fit<'_> {
         let mut parts = Vec::new();
         for b in 0..self.recorded.len() {
             let all = self.balances(b, p, false)?;
-            let mut residuals: Vec<f64> = (all.iter().zip(&self.sigma))
+            let residuals = (all.iter().zip(&self.sigma))
                 .flat_map(|(lists, sigma)| lists[0].iter().map(move |e| e / sigma))
                 .collect();
-            let priors = self.priors(self.structure().local_range(b), p);
-            residuals.extend(priors.iter().map(|x| x.1));
-            parts.push((residuals, priors.len()));
+            parts.push(self.problem.with_priors(b, p, residuals));
         }
-        let shared = self.priors(0..self.structure().shared, p);
-        parts.push((shared.iter().map(|x| x.1).collect(), shared.len()));
+        let shared = self.problem.shared_priors(p);
+        parts.push((shared.residuals, shared.priors));
         Ok(parts)
     }
     fn linearise(&self, p: &[f64]) -> Result<Vec<Block>, Failed> {
-        let structure = self.structure();
         let mut blocks = Vec::new();
         for b in 0..self.recorded.len() {
             let all = self.balances(b, p, true)?;
-            let columns: Vec<usize> = structure.columns(b).collect();
             let rows = all.first().map_or(0, |lists| lists[0].len());
-            let priors = self.priors(structure.local_range(b), p);
-            let n = rows * self.dofs;
-            let mut residuals = Vec::with_capacity(n);
-            let mut jacobian = DMatrix::zeros(n + priors.len(), columns.len());
-            let recording = &self.problem.recordings[self.problem.fitted[b]];
+            let links = &self.problem.recordings[self.problem.fitted[b]].links;
+            let mut residuals = Vec::with_capacity(rows * self.dofs);
+            let mut by_link = DMatrix::zeros(rows * self.dofs, links.len());
             for (i, (lists, sigma)) in all.iter().zip(&self.sigma).enumerate() {
                 residuals.extend(lists[0].iter().map(|e| e / sigma));
-                for (link, list) in recording.links.iter().zip(&lists[1..]) {
-                    let at = columns.iter().position(|&c| c == link.unknown);
-                    let Some(at) = at.filter(|_| !self.held[link.unknown]) else { continue };
-                    for (k, x) in list.iter().enumerate() {
-                        jacobian[(i * rows + k, at)] = x / sigma;
+                for (k, (link, list)) in links.iter().zip(&lists[1..]).enumerate() {
+                    if self.held[link.unknown] {
+                        continue;
+                    }
+                    for (row, x) in list.iter().enumerate() {
+                        by_link[(i * rows + row, k)] = x / sigma;
                     }
                 }
             }
-            for (j, &(unknown, value, slope)) in priors.iter().enumerate() {
-                residuals.push(value);
-                jacobian[(n + j, unknown - structure.local_range(b).start)] = slope;
-            }
-            blocks.push(Block { residuals, jacobian, priors: priors.len() });
+            blocks.push(self.problem.block(b, p, residuals, &by_link));
         }
-        let priors = self.priors(0..structure.shared, p);
-        let mut jacobian = DMatrix::zeros(priors.len(), structure.shared);
-        for (j, &(unknown, _, slope)) in priors.iter().enumerate() {
-            jacobian[(j, unknown)] = slope;
-        }
-        let residuals = priors.iter().map(|x| x.1).collect();
-        blocks.push(Block { residuals, jacobian, priors: priors.len() });
+        blocks.push(self.problem.shared_priors(p));
         Ok(blocks)
     }
 }

@@ -3,7 +3,7 @@
 use costate_formats::toml_reader::{Node, Section};
 use costate_formats::{ErrorKind, Result};
 
-use crate::experiment::{Derivatives, Method, MethodKind, MultiStart, Unidentifiable};
+use crate::experiment::{Derivatives, Method, MethodKind, MultiStart, Shooting, Unidentifiable};
 use crate::least_squares::Loss;
 
 /// Huber's and Cauchy's scales that are 95 % efficient for normal noise.
@@ -30,6 +30,10 @@ pub(super) fn read(s: &Section<'_>) -> Result<Method> {
         loss: s.or("loss", base.loss, loss)?,
         multi_start: s.opt("multi_start", multi_start)?,
         horizons: s.opt("horizons", horizons)?,
+        shooting: match kind {
+            MethodKind::Lm => s.opt("shooting", shooting)?,
+            _ => None,
+        },
         derivatives: s.or("derivatives", base.derivatives, |n| {
             n.choice(&[
                 ("auto", Derivatives::Auto),
@@ -51,6 +55,7 @@ pub(super) fn read(s: &Section<'_>) -> Result<Method> {
             _ => base.decimate,
         },
     };
+    s.exclusive(&["multi_start", "shooting"])?;
     s.finish()?;
     Ok(method)
 }
@@ -105,6 +110,23 @@ fn multi_start(node: &Node<'_>) -> Result<MultiStart> {
         starts: t.req("starts", starts)?,
         spread: t.or("spread", spread, |n| n.bounded("a number above 1", |x| x > 1.0))?,
         seed: t.or("seed", seed, |n| n.count().map(|k| k as u64))?,
+    };
+    t.finish()?;
+    Ok(found)
+}
+
+/// The length of a window, or `{ window, tolerance }`.
+fn shooting(node: &Node<'_>) -> Result<Shooting> {
+    let tolerance = 1e-5;
+    if node.is_number() {
+        return Ok(Shooting { window: node.positive()?, tolerance });
+    }
+    let t = node.section()?;
+    let found = Shooting {
+        window: t.req("window", Node::positive)?,
+        tolerance: t.or("tolerance", tolerance, |n| {
+            n.bounded("a number above 0, at most 0.1", |x| x > 0.0 && x <= 0.1)
+        })?,
     };
     t.finish()?;
     Ok(found)
