@@ -17,6 +17,9 @@ const ASSUMED_NOISE: f64 = 1e-3;
 /// Factors by which a tiny start under a logarithm is raised to see whether more can be seen.
 const RAISED: [f64; 4] = [1e3, 1e6, 1e9, 1e12];
 
+/// Residuals and Jacobian at some p.
+pub(super) type Linearise<'a> = dyn Fn(&[f64]) -> Result<Vec<Block>, Failed> + 'a;
+
 /// The noise under which the data are looked at before the fit.
 pub(super) fn assumed_noise(problem: &Problem) -> Noise {
     Noise::initial(problem).scaled(ASSUMED_NOISE)
@@ -29,7 +32,7 @@ pub(super) fn not_identifiable(
     problem: &Problem,
     p: &[f64],
     noise: &Noise,
-    linearise: &dyn Fn(&[f64]) -> Result<Vec<Block>, Failed>,
+    linearise: &Linearise,
 ) -> Result<Vec<NotIdentifiable>, IdentifyError> {
     if problem.unknowns.is_empty() {
         return Ok(Vec::new());

@@ -241,7 +241,7 @@ fn states_of_windows_are_eliminated_as_a_dense_solve_does() {
             at += 1;
         }
     }
-    let picture = Chained::new(&chains, &blocks, Loss::Squares, &vec![1.0; 6]);
+    let picture = Chained::new(&chains, &blocks, Loss::Squares, &[1.0; 6]);
     let gradient = j.transpose() * &r;
     for (a, b) in picture.gradient().iter().zip(gradient.iter()) {
         assert!((a - b).abs() < 1e-12, "{a} {b}");

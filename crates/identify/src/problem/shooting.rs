@@ -137,6 +137,9 @@ pub(crate) struct Shot {
     pub end_dot: DMatrix<f64>,
 }
 
+/// A window by its recording among the fitted ones and its number, and its shot.
+type Placed = ((usize, usize), Shot);
+
 impl<'a> Prepared<'a> {
     pub fn new(problem: &'a Problem, r: usize, p: &[f64]) -> Result<Self, DynamicsError> {
         let (system, recording) = (&*problem.system, &problem.recordings[r]);
@@ -356,7 +359,7 @@ impl<'a> ShootingFit<'a> {
         Block { residuals, jacobian, priors }
     }
 
-    fn shots(&self, p: &[f64], derivatives: bool) -> Result<Vec<((usize, usize), Shot)>, Failed> {
+    fn shots(&self, p: &[f64], derivatives: bool) -> Result<Vec<Placed>, Failed> {
         let prepared = self.prepared(p)?;
         let seeds: Vec<Seeds> = if derivatives {
             prepared.par_iter().map(|one| one.seeds(&self.fit, p)).collect()
