@@ -3,4 +3,5 @@
 mod analytic;
 mod cases;
 mod convex;
+mod degenerate;
 mod derivatives;
