@@ -194,6 +194,12 @@ impl System {
         }
     }
 
+    /// Name of a geom of articulated bodies, for messages.
+    pub(crate) fn geom_name(&self, g: usize) -> &str {
+        let a = self.model.articulation.as_ref();
+        a.and_then(|a| a.geoms.get(g)).map_or("a geom", |geom| &geom.name)
+    }
+
     /// Where each constant lies.
     pub fn layout(&self) -> &Layout {
         &self.layout

@@ -161,6 +161,7 @@ impl System {
         let RigidScratch {
             workspace,
             push,
+            next,
             ctrl,
             ctrl_dot,
             c_dot: rigid_dot,
@@ -223,6 +224,15 @@ impl System {
                 workspace,
                 push,
             )
+            .and_then(|()| {
+                if !self.model.options.saltation {
+                    return Ok(());
+                }
+                let start = at(self, state, ctrl);
+                a.mechanism.step(constants, start, &[], next, workspace)?;
+                let end = next.with(ctrl);
+                a.mechanism.push_jump(constants, end, moved, tangents_of_c, workspace, push)
+            })
             .map_err(|error| a.error(&self.model, error, 0, state.time))?;
         let nv = n - soft;
         for k in 0..columns {
@@ -249,7 +259,7 @@ impl System {
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
-        let RigidScratch { workspace, ctrl, bar, driven, .. } = &mut **scratch;
+        let RigidScratch { workspace, next, ctrl, bar, driven, .. } = &mut **scratch;
         let (soft, own) = (self.soft_len(), self.actuator_activation_len());
         a.read_controls(u.now, ctrl);
         bar.q.copy_from_slice(&adjoint.q[soft..]);
@@ -264,7 +274,14 @@ impl System {
             constants = &driven.c;
         }
         let state_at = at(self, state, ctrl);
-        let result = a.mechanism.step_pullback(constants, state_at, &[], bar, workspace);
+        let result = match self.model.options.saltation {
+            false => Ok(()),
+            true => (a.mechanism.step(constants, state_at, &[], next, workspace)).and_then(|()| {
+                a.mechanism.jump_pullback(constants, next.with(ctrl), bar, workspace)
+            }),
+        };
+        let result = result
+            .and_then(|()| a.mechanism.step_pullback(constants, state_at, &[], bar, workspace));
         if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
             let before = inputs.c[rigid.clone()].to_vec();
             let memory = &mut adjoint.act[own..];

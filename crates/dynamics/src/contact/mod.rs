@@ -7,6 +7,7 @@ mod constants;
 mod force;
 pub mod laws;
 mod onset;
+mod pairs;
 mod report;
 pub mod shapes;
 

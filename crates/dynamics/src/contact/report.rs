@@ -4,6 +4,7 @@ use costate_model::State;
 
 use super::laws::{ContactLaw, Smooth};
 use super::onset::Touch;
+use super::pairs::{self, PairGathering};
 use crate::constants::Constants;
 use crate::force::At;
 use crate::system::System;
@@ -14,14 +15,14 @@ pub const FEW_STEPS: usize = 20;
 /// A ramp crossed in fewer steps than this acts as a jump.
 pub const FEW_RAMP_STEPS: f64 = 4.0;
 
-/// The contacts of the soft vertices with one geom during a run.
+/// The contacts of the soft vertices with one geom during a run, or of two geoms of articulated bodies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeomContacts {
-    /// Name of the geom.
+    /// Name of the geom, or of the pair: `A and geom.B`.
     pub geom: String,
     /// Name of its contact law.
     pub law: &'static str,
-    /// How often a vertex came into contact.
+    /// How often a vertex, or a point of two geoms, came into contact.
     pub onsets: usize,
     /// How many of these contacts ended within the run.
     pub ended: usize,
@@ -34,12 +35,13 @@ pub struct GeomContacts {
     /// How many onsets made the force jump, so that a loss jumps whenever one of them moves by a
     /// whole step.
     pub jumps: usize,
-    /// Largest jump of the force at an onset over the vertex's mass, Δf/m, m/s².
+    /// Largest jump of the force at an onset over the vertex's mass, Δf/m, m/s²; of articulated bodies, of an
+    /// acceleration of any degree of freedom.
     pub largest_jump: f64,
     /// Largest (Δf/m)/ġ, 1/s: times the time since, what derivatives lack without the saltation
     /// term, relative to how far the surface moves.
     pub largest_jump_rate: f64,
-    /// Largest contact force over mass, m/s².
+    /// Largest contact force over mass, m/s²; of soft vertices only.
     pub largest_force: f64,
 }
 
@@ -60,12 +62,42 @@ impl ContactReport {
 }
 
 impl GeomContacts {
+    pub(super) fn new(geom: String, law: &'static str) -> Self {
+        Self {
+            geom,
+            law,
+            onsets: 0,
+            ended: 0,
+            fewest_steps: None,
+            mean_steps: None,
+            ramp_steps: None,
+            jumps: 0,
+            largest_jump: 0.0,
+            largest_jump_rate: 0.0,
+            largest_force: 0.0,
+        }
+    }
+
+    /// Counts a contact that ended after `steps`, `all` being the steps of all that ended.
+    pub(super) fn end(&mut self, steps: usize, all: usize) {
+        self.ended += 1;
+        self.mean_steps = Some(all as f64 / self.ended as f64);
+        self.fewest_steps = Some(self.fewest_steps.unwrap_or(steps).min(steps));
+    }
+
     fn warnings(&self, saltation: bool) -> Vec<String> {
         let Self { geom, law, onsets, .. } = self;
         let mut out = Vec::new();
         if self.jumps > 0 {
             let jump = self.largest_jump;
-            let share = 100.0 * jump / self.largest_force.max(jump);
+            let rigid = *law == pairs::LAW;
+            let size = if rigid {
+                format!("{jump:.3} m/s^2 or rad/s^2")
+            } else {
+                let share = 100.0 * jump / self.largest_force.max(jump);
+                format!("{jump:.3} m/s^2 ({share:.0} % of the largest contact force)")
+            };
+            let way_out = if rigid { "a solimp that begins at 0" } else { "the law \"smooth\"" };
             let effect = if saltation {
                 "derivatives include the jump (saltation) term, but a loss still jumps with every \
                  whole step by which an onset moves"
@@ -73,14 +105,14 @@ impl GeomContacts {
             } else {
                 format!(
                     "a loss jumps with every whole step by which an onset moves, and derivatives by \
-                     whatever moves an onset lack up to {:.3} 1/s times the time since: use the law \
-                     \"smooth\" or the saltation option",
+                     whatever moves an onset lack up to {:.3} 1/s times the time since: use \
+                     {way_out} or the saltation option",
                     self.largest_jump_rate
                 )
             };
             out.push(format!(
                 "geom.{geom}: the force of the contact law \"{law}\" jumped at {} of {onsets} onsets, \
-                 by up to {jump:.3} m/s^2 ({share:.0} % of the largest contact force): {effect}",
+                 by up to {size}: {effect}",
                 self.jumps
             ));
         }
@@ -108,6 +140,7 @@ pub struct ContactMonitor<'a> {
     system: &'a System,
     geoms: Vec<Gathering>,
     touches: Vec<Touch>,
+    pairs: Option<PairGathering>,
     started: bool,
 }
 
@@ -131,25 +164,14 @@ impl<'a> ContactMonitor<'a> {
             .filter_map(|(i, force)| Some((i, force.onset()?)))
             .map(|(force, onset)| Gathering {
                 force,
-                contacts: GeomContacts {
-                    geom: onset.geom().into(),
-                    law: onset.law(),
-                    onsets: 0,
-                    ended: 0,
-                    fewest_steps: None,
-                    mean_steps: None,
-                    ramp_steps: None,
-                    jumps: 0,
-                    largest_jump: 0.0,
-                    largest_jump_rate: 0.0,
-                    largest_force: 0.0,
-                },
+                contacts: GeomContacts::new(onset.geom().into(), onset.law()),
                 steps: vec![0; system.vertex_count()],
                 from_before: vec![false; system.vertex_count()],
                 ended_steps: 0,
             })
             .collect();
-        Self { system, geoms, touches: Vec::new(), started: false }
+        let pairs = PairGathering::new(system);
+        Self { system, geoms, touches: Vec::new(), pairs, started: false }
     }
 
     /// Takes in the next state.
@@ -163,13 +185,18 @@ impl<'a> ContactMonitor<'a> {
             onset.touches(&c.values[layout.forces[geom.force].clone()], at, &mut self.touches);
             geom.push(&self.touches, inverse_mass, self.system.timestep(), self.started);
         }
+        if let Some(pairs) = &mut self.pairs {
+            pairs.push(self.system, c, state, self.started);
+        }
         self.started = true;
     }
 
     /// The report on everything seen.
     pub fn finish(self) -> ContactReport {
+        let soft = self.geoms.into_iter().map(|g| g.contacts);
+        let rigid = self.pairs.into_iter().flat_map(PairGathering::finish);
         ContactReport {
-            geoms: self.geoms.into_iter().map(|g| g.contacts).collect(),
+            geoms: soft.chain(rigid).collect(),
             saltation: self.system.model().options.saltation,
         }
     }
@@ -185,11 +212,8 @@ impl Gathering {
             let Some(touch) = touch else {
                 if steps > 0 {
                     if !self.from_before[vertex] {
-                        contacts.ended += 1;
                         self.ended_steps += steps;
-                        contacts.mean_steps = Some(self.ended_steps as f64 / contacts.ended as f64);
-                        let fewest = contacts.fewest_steps.unwrap_or(steps);
-                        contacts.fewest_steps = Some(fewest.min(steps));
+                        contacts.end(steps, self.ended_steps);
                     }
                     self.steps[vertex] = 0;
                     self.from_before[vertex] = false;

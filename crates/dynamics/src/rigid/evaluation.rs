@@ -9,7 +9,7 @@ use costate_num::spatial::{Force, Motion, RigidInertia};
 
 use super::adjoint::Sweep;
 use super::constants::Layout;
-use super::constraint::{ConstraintStage, Problem, RowInputs, Rows, Solved, SolverOptions};
+use super::constraint::{ConstraintStage, Onset, Problem, RowInputs, Rows, Solved, SolverOptions};
 use super::dense::Lu;
 use super::error::RigidError;
 use super::forward::{At, Dynamics};
@@ -284,12 +284,25 @@ impl Evaluation {
         }
     }
 
+    /// The contacts that closed in the step that ends at the state of the last
+    /// [`update`](Self::update).
+    pub(crate) fn onsets(
+        &self,
+        tree: &Tree,
+        layout: &Layout,
+        c: &[f64],
+        at: At<f64>,
+    ) -> Vec<Onset> {
+        let d = &self.dynamics;
+        let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
+        let inertia = d.mass.symmetric_rows(tree);
+        let (force, start) = (&d.qfrc_smooth, &d.qacc_smooth);
+        let h = tree.options.timestep;
+        self.stage.constraints.onsets(inputs, h, inertia, force, start, solver_options(tree))
+    }
+
     fn solve(&mut self, tree: &Tree, warm: &[f64]) -> Result<(), RigidError> {
-        let options = SolverOptions {
-            tolerance: tree.options.tolerance.max(1e-14),
-            iterations: tree.options.iterations.max(1),
-            ..SolverOptions::default()
-        };
+        let options = solver_options(tree);
         let ConstraintStage { constraints, solver, .. } = &mut self.stage;
         let rows = &constraints.rows;
         let discrete = tree.options.integrator == Integrator::Discrete;
@@ -377,6 +390,14 @@ impl Evaluation {
             part.factors.solve(x);
         }
         Ok(())
+    }
+}
+
+fn solver_options(tree: &Tree) -> SolverOptions {
+    SolverOptions {
+        tolerance: tree.options.tolerance.max(1e-14),
+        iterations: tree.options.iterations.max(1),
+        ..SolverOptions::default()
     }
 }
 

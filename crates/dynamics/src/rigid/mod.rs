@@ -44,6 +44,7 @@ mod pull_tendon;
 mod push;
 mod rk4;
 mod rotation;
+mod saltation;
 mod sensing;
 mod sensor_kinds;
 mod sensors;

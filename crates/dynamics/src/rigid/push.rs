@@ -5,7 +5,9 @@ use costate_num::spatial::{Force, Motion};
 use costate_num::{DualN, Scalar, Vec3};
 
 use super::adjoint::Adjoint;
-use super::constraint::{Constraints, RowInputs, at_zero_loss};
+use super::collision::Candidate;
+use super::constants::Layout;
+use super::constraint::{Constraints, RowInputs, at_zero_loss, depth};
 use super::error::RigidError;
 use super::evaluation::Evaluation;
 use super::forward::{At, Dynamics};
@@ -435,6 +437,24 @@ impl Evaluation {
             constants(&self.step_acceleration, x);
         }
         Ok(())
+    }
+}
+
+impl PushWorkspace {
+    /// Tangents of the depths of contacts, onset after onset, at a state that is lifted.
+    pub(crate) fn depths(
+        &mut self,
+        tree: &Tree,
+        layout: &Layout,
+        points: &[(Candidate, usize)],
+    ) -> Vec<[f64; LANES]> {
+        let Self { dynamics, c, qpos, qvel, .. } = self;
+        dynamics.update_position(tree, layout, c, qpos);
+        let at = RowInputs { tree, layout, c, dynamics, qpos, qvel };
+        let tangent = |&(candidate, index): &(Candidate, usize)| {
+            depth(at, candidate, index).map_or([0.0; LANES], |depth| depth.tangent)
+        };
+        points.iter().map(tangent).collect()
     }
 }
 

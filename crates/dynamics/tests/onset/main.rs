@@ -8,3 +8,4 @@ mod common;
 mod harness;
 mod impacts;
 mod rest;
+mod robots;

@@ -11,6 +11,7 @@ mod leaves;
 mod proof;
 mod reference;
 mod rows;
+mod saltation;
 mod sensors;
 mod smooth;
 mod step;

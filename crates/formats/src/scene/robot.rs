@@ -29,6 +29,7 @@ pub(super) fn read(root: &Section<'_>, robot: &Node<'_>) -> Result<Model> {
     if let Some(option) = root.section("option")? {
         model.options.timestep = option.or("timestep", model.options.timestep, Node::positive)?;
         model.options.duration = option.or("duration", model.options.duration, Node::positive)?;
+        model.options.saltation = option.or("saltation", false, Node::boolean)?;
         option.finish()?;
     }
     for (path, node) in root.entries("values")? {

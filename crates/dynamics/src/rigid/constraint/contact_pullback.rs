@@ -62,6 +62,22 @@ pub(super) fn pull(
     }
 }
 
+/// Adjoint of a contact's depth, the margin less the distance.
+pub(super) fn pull_depth(
+    constraints: &Constraints<f64>,
+    at: RowInputs<f64>,
+    i: usize,
+    depth_bar: f64,
+    bar: &mut RowAdjoints,
+) {
+    let contact = &constraints.contacts[i];
+    let zero = Vec3::zero();
+    let geometry = GeometryBar { position: zero, axes: [zero; 3], distance: -depth_bar };
+    pull_geometry(at, contact, &[(contact.index, geometry)], bar);
+    let by = ParameterBar { margin: depth_bar, ..ParameterBar::default() };
+    pull_parameters(at, contact, &by, bar);
+}
+
 /// References and masses. Returns the adjoint of each row's rate, and that of the position.
 fn pull_rows(
     constraints: &Constraints<f64>,

@@ -5,6 +5,7 @@ use costate_num::DualN;
 use costate_num::spatial::Motion;
 
 use super::build::{Constraints, RowInputs, Source};
+use super::contact_pullback;
 use super::derivative::{Multipliers, ProblemTangents};
 use super::factor::SymmetricRows;
 use super::law::LawTangents;
@@ -51,6 +52,38 @@ impl ConstraintStage {
         self.constraints.update(at);
         let rows = &self.constraints.rows;
         self.solver.solve(Problem { inertia, force, rows }, starts, options)
+    }
+
+    /// Adds the adjoints of Σ of `bars` times the depths of contacts, each by its place among those of the
+    /// state.
+    pub(crate) fn pull_depths(
+        &mut self,
+        at: RowInputs<f64>,
+        bars: &[(usize, f64)],
+        out: &mut Adjoint,
+    ) {
+        let (n, nv) = (at.tree.bodies.len(), at.tree.nv);
+        self.bodies.clear();
+        self.bodies.resize(n, BodyAdjoint::zero());
+        let (still, zeros) = (vec![Motion::zero(); n], vec![0.0; nv]);
+        let (bodies, tendons) = (&mut self.bodies, &mut self.tendons);
+        let Adjoint { q, v, c, .. } = &mut *out;
+        let mut row_bar = RowAdjoints { q, v, c, bodies, tendons };
+        for &(i, depth_bar) in bars {
+            contact_pullback::pull_depth(&self.constraints, at, i, depth_bar, &mut row_bar);
+        }
+        let motions = Motions {
+            v: &zeros,
+            a: &zeros,
+            lambda: &zeros,
+            velocity: &still,
+            acceleration: &still,
+            lambda_twist: &still,
+            push_twist: &still,
+        };
+        let k = &at.dynamics.kinematics;
+        let mut bar = TransportAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c };
+        self.transport.run(at.tree, at.layout, at.c, k, at.qpos, motions, &self.bodies, &mut bar);
     }
 
     /// Whether the last state has any rows.
