@@ -4,7 +4,7 @@ use std::path::Path;
 
 use costate_dynamics::rigid::{Derivation, Mechanism, RigidState};
 
-use crate::proof::Point;
+use crate::proof::{Point, prove_sensors};
 use crate::reference::compare;
 
 /// The state of `touch.xml` at which the numbers below were recorded with mujoco 4.0: velocity i is
@@ -63,4 +63,26 @@ fn forces_of_contacts_and_limits_are_the_recorded_ones() {
             .expect("it measures");
         compare(&format!("elliptic {elliptic}"), &out, &[&touch[..], &limits].concat(), 1e-9);
     }
+}
+
+#[test]
+fn their_derivatives_are_proved() {
+    let mut failures = Vec::new();
+    for elliptic in [true, false] {
+        let mut p = touching(elliptic);
+        // Wide differences must leave inertias positive.
+        for at in p.mechanism.layout.body_inertia.range() {
+            p.c[at] *= 100.0;
+        }
+        // So that the impedance changes little over their widths, and of two frictions the larger is one.
+        let layout = &p.mechanism.layout;
+        for g in 0..p.mechanism.tree.geoms.len() {
+            p.c[layout.geom_solimp.at(g) + 2] = 0.05;
+            for k in 0..3 {
+                p.c[layout.geom_friction.at(g) + k] *= 1.0 + 0.2 * g as f64;
+            }
+        }
+        failures.extend(prove_sensors(&format!("elliptic {elliptic}"), &p));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
