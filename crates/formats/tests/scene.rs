@@ -345,6 +345,20 @@ fn changed(model: &costate_model::Model, draws: &[f64]) -> costate_model::Model 
     new
 }
 
+#[test]
+fn what_follows_from_a_changed_value_is_said() {
+    let text = "costate = 1\n[soft.cage]\nvertices = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]\nvertex_mass = 1\n\
+                [soft.cage.springs]\nends = [[0, 1], [1, 2]]\nstiffness = 10\n";
+    let scene = Scene::parse("scene.toml", text).unwrap();
+    let rest = [0.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let model = scene.model.with("soft.cage.rest_position", &rest).unwrap();
+    let text = scene.with_values(&model, Path::new("new.toml")).unwrap();
+    let again = Scene::parse("new.toml", &text).unwrap().model;
+    let values = |path: &str| again.leaves.get(again.leaves.find(path).unwrap()).values.clone();
+    assert_eq!(values("soft.cage.rest_position"), rest);
+    assert_eq!(values("soft.cage.springs.rest_length"), [1.0, 2f64.sqrt()]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]

@@ -22,12 +22,31 @@ impl Scene {
     /// A leaf that the file cannot hold (the rest shape of a mesh file, a total mass that stands
     /// for uneven densities), named with its place.
     pub fn with_values(&self, model: &Model, target: &Path) -> Result<String> {
+        // A value that the file leaves to follow from another (a rest length from the vertices) moves
+        // with it, and must be said although it is the old one.
+        let mut said: Vec<&str> = Vec::new();
+        loop {
+            let text = self.with_changes(model, target, &said)?;
+            let Some(other) = self.read_differently(model, &text)? else { return Ok(text) };
+            if said.contains(&other.path.as_str()) {
+                return Err(Error::new(ErrorKind::Unsupported)
+                    .in_file(self.file.path())
+                    .element(other.path.as_str())
+                    .expected("a value that the scene file can hold")
+                    .found("one that does not read back the same"));
+            }
+            said.push(&other.path);
+        }
+    }
+
+    /// The text with all values that differ and with those of the leaves `said`.
+    fn with_changes(&self, model: &Model, target: &Path, said: &[&str]) -> Result<String> {
         let mut patch = Patch::new();
         let mut inserts = Inserts::default();
         for (_, leaf) in model.leaves.iter() {
             let old = self.model.leaves.find(&leaf.path).map(|id| self.model.leaves.get(id));
             match old {
-                Ok(old) if same(old, leaf) => {}
+                Ok(old) if same(old, leaf) && !said.contains(&leaf.path.as_str()) => {}
                 Ok(_) => match locate::leaf(&self.file, &leaf.path) {
                     Some(node) => set(&mut patch, &node, leaf)?,
                     None if self.file.root().has("robot") => {
@@ -43,9 +62,7 @@ impl Scene {
         }
         self.move_meshes(&mut patch, target)?;
         inserts.into_patch(&self.file, &mut patch);
-        let text = patch.apply(&self.file);
-        self.verify(model, &text)?;
-        Ok(text)
+        Ok(patch.apply(&self.file))
     }
 
     /// Writes [`with_values`](Self::with_values) to `target`.
@@ -110,8 +127,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Reads the new text from the old place and compares every leaf.
-    fn verify(&self, model: &Model, text: &str) -> Result<()> {
+    /// Reads the new text from the old place: a leaf that does not come back as it is.
+    fn read_differently<'a>(&self, model: &'a Model, text: &str) -> Result<Option<&'a Leaf>> {
         // The meshes stand where they stood: with their former paths the text must read.
         let mut file = TomlFile::parse(self.file.path(), text)?;
         let mut back = Patch::new();
@@ -127,17 +144,11 @@ impl Scene {
         }
         file = TomlFile::parse(self.file.path(), &back.apply(&file))?;
         let (read, _) = super::read_model(&file)?;
-        for (_, leaf) in model.leaves.iter() {
+        let differs = |leaf: &Leaf| {
             let again = read.leaves.find(&leaf.path).map(|id| read.leaves.get(id));
-            if !again.is_ok_and(|again| same(again, leaf)) {
-                return Err(Error::new(ErrorKind::Unsupported)
-                    .in_file(self.file.path())
-                    .element(leaf.path.as_str())
-                    .expected("a value that the scene file can hold")
-                    .found("one that does not read back the same"));
-            }
-        }
-        Ok(())
+            !again.is_ok_and(|again| same(again, leaf))
+        };
+        Ok(model.leaves.iter().map(|(_, leaf)| leaf).find(|leaf| differs(leaf)))
     }
 }
 
