@@ -12,6 +12,7 @@
 //! MuJoCo's defaults, by an `add_…` function of [`Articulation`].
 
 mod actuator;
+mod actuator_settings;
 mod body;
 mod contact;
 mod equality;
