@@ -75,3 +75,17 @@ mod tests {
         std::fs::remove_dir_all(folder).unwrap();
     }
 }
+
+/// A text with each range replaced; ranges do not overlap.
+pub(crate) fn edited(text: &str, mut edits: Vec<(std::ops::Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (range, new) in edits {
+        out.push_str(&text[done..range.start]);
+        out.push_str(&new);
+        done = range.end;
+    }
+    out.push_str(&text[done..]);
+    out
+}

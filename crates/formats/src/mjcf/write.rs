@@ -4,6 +4,7 @@ use super::xml::{Document, ElementId};
 use super::{Read, build_all, parse_mjcf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::toml_reader::shortest;
+use crate::write::edited;
 use costate_model::rigid::JointKind;
 use costate_model::{Leaf, Model};
 use std::ops::Range;
@@ -31,15 +32,7 @@ pub fn mjcf_with_values(path: &Path, text: &str, model: &Model, target: &Path) -
             Err(_) => return Err(held(path, leaf, "the file gives this quantity in another view")),
         }
     }
-    edits.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for (range, new) in edits {
-        out.push_str(&text[done..range.start]);
-        out.push_str(&new);
-        done = range.end;
-    }
-    out.push_str(&text[done..]);
+    let out = edited(text, edits);
     verify(model, &parse_mjcf(target, &out)?, target)?;
     Ok(out)
 }

@@ -1,5 +1,6 @@
 //! A changed model as the user's own URDF with only the changed numbers replaced.
 
+use crate::write::edited;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -45,15 +46,7 @@ pub fn urdf_with_values(path: &Path, text: &str, model: &Model, target: &Path) -
             None => edits.push(new_child(&document, text, *parent, tag, wishes)?),
         }
     }
-    edits.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for (range, new) in edits {
-        out.push_str(&text[done..range.start]);
-        out.push_str(&new);
-        done = range.end;
-    }
-    out.push_str(&text[done..]);
+    let out = edited(text, edits);
     verify(model, &parse_urdf(target, &out)?, target)?;
     Ok(out)
 }
