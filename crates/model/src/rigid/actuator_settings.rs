@@ -44,7 +44,7 @@ impl Default for MuscleSettings {
     }
 }
 
-/// An [`ActuatorLaw`] in numbers.
+/// An [`ActuatorLaw`](super::ActuatorLaw) in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LawSettings {
     /// All parts given.
@@ -105,7 +105,7 @@ pub enum LawSettings {
     Muscle(MuscleSettings),
 }
 
-/// An [`Actuator`] in numbers.
+/// An [`Actuator`](super::Actuator) in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActuatorSettings {
     /// Name.
