@@ -6,8 +6,9 @@
 //! `costate-bench --experiment FILE REPEATS` times the gradient of an experiment's cost at its start, ms.
 //! `costate-bench --chain LINKS STEPS REPEATS` times a step of a chain of hinges, its pullback, and the gradient
 //! of a whole motion by all inertial parameters, ns per step.
-//! `costate-bench --robot FILE STEPS REPEATS` times a step of a robot from MJCF and its pullback, ns per step;
-//! `--boxes COUNT STEPS REPEATS` those of columns of boxes, whose MJCF `--boxes COUNT --mjcf` prints.
+//! `costate-bench --robot FILE STEPS REPEATS` times a step of a robot from MJCF, its pullback, and the gradient of
+//! a motion by every mass, damping, armature and friction, ns per step;
+//! `--boxes COUNT STEPS REPEATS` times those of columns of boxes, whose MJCF `--boxes COUNT --mjcf` prints.
 //! `costate-bench --bits` checks that all instruction sets of this processor give the same bits.
 
 mod bits;

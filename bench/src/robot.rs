@@ -1,6 +1,9 @@
-//! Robots from MJCF: a step with its contacts, and the gradient of a motion by every mass and friction.
+//! Robots from MJCF: a step with its contacts, its pullback, and the gradient of a motion by every mass,
+//! damping, armature and friction.
 
-use costate_dynamics::rigid::{Adjoint, Derivation, Mechanism, RigidState, RigidWorkspace};
+use costate_dynamics::rigid::{
+    Adjoint, Derivation, Mechanism, RigidError, RigidState, RigidWorkspace, Wanted,
+};
 use costate_model::Model;
 
 use crate::Times;
@@ -49,27 +52,52 @@ pub fn measure(
     let mut warms = vec![Vec::new(); steps];
     let mut ws = m.workspace();
     let mut contacts = 0;
+    let mut narrow = Mechanism::new(derivation.tree.clone());
+    narrow.wanted = Wanted { inertial: true, placement: false };
     let mut bar = Adjoint::zeros(&m.tree, &m.layout);
-    let (mut forward, mut back) = (Times::default(), Times::default());
+    let (theta, mut theta_bar) = (model.theta(), vec![0.0; model.theta().len()]);
+    let (mut forward, mut back, mut whole): (Times, Times, Times) = Default::default();
     let unit = 1e9 / steps as f64;
     for _ in 0..repeats.max(1) {
         let clock = Clock::start();
         contacts = run(&m, &c, &ctrl, &mut states, &mut warms, &mut ws)?;
         forward.push(&clock, unit);
         let clock = Clock::start();
-        bar.clear();
-        bar.q.fill(1.0);
-        for (state, warm) in states[..steps].iter().zip(&warms).rev() {
-            m.step_pullback(&c, state.with(&ctrl), warm, &mut bar, &mut ws)?;
-        }
+        pull(&m, &c, &ctrl, &states, &warms, &mut bar, &mut ws)?;
         back.push(&clock, unit);
+        let clock = Clock::start();
+        let c = derivation.derive(&theta)?;
+        run(&narrow, &c, &ctrl, &mut states, &mut warms, &mut ws)?;
+        pull(&narrow, &c, &ctrl, &states, &warms, &mut bar, &mut ws)?;
+        derivation.pullback(&theta, &bar.c, &mut theta_bar)?;
+        whole.push(&clock, unit);
     }
     println!(
-        "{{\"dofs\": {nv}, \"steps\": {steps}, \"contacts_per_step\": {:.1}, {}, {}}}",
+        "{{\"dofs\": {nv}, \"bodies\": {}, \"steps\": {steps}, \"contacts_per_step\": {:.1}, {}, {}, {}}}",
+        m.tree.bodies.len() - 1,
         contacts as f64 / steps as f64,
         forward.json("step"),
-        back.json("pullback")
+        back.json("pullback"),
+        whole.json("gradient")
     );
+    Ok(())
+}
+
+/// The adjoint of the sum of the last coordinates, through all steps.
+fn pull(
+    m: &Mechanism,
+    c: &[f64],
+    ctrl: &[f64],
+    states: &[RigidState],
+    warms: &[Vec<f64>],
+    bar: &mut Adjoint,
+    ws: &mut RigidWorkspace,
+) -> Result<(), RigidError> {
+    bar.clear();
+    bar.q.fill(1.0);
+    for (state, warm) in states.iter().zip(warms).rev() {
+        m.step_pullback(c, state.with(ctrl), warm, bar, ws)?;
+    }
     Ok(())
 }
 

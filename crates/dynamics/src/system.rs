@@ -57,6 +57,9 @@ pub struct Workspace {
     /// Tangents of forces, in columns.
     pub(crate) tangent: Vec<f64>,
     pub(crate) rigid: Option<Box<RigidScratch>>,
+    /// A promise that the last call was the step of the same state, whose evaluation the tangents of
+    /// articulated bodies may use; it holds for one call.
+    pub(crate) stepped: bool,
     /// The state after the step; only the saltation option fills it.
     pub(crate) next: State,
 }
@@ -234,6 +237,7 @@ impl System {
             shared: Vec::new(),
             tangent: Vec::new(),
             rigid: self.articulated.as_ref().map(|a| Box::new(a.scratch(self.control.as_ref()))),
+            stepped: false,
             next: State::default(),
         }
     }

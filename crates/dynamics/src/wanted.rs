@@ -1,7 +1,11 @@
 //! Gradients by some leaves only, which cost less than by all.
 
-use costate_model::LeafId;
+use std::collections::HashSet;
 
+use costate_model::rigid::{Articulation, Inertial, Tensor};
+use costate_model::{LeafId, Model};
+
+use crate::rigid;
 use crate::system::System;
 
 /// Which derivatives by θ will be asked for.
@@ -15,7 +19,7 @@ pub(crate) struct Wanted {
 
 impl System {
     /// Promises that derivatives by these leaves only will be asked for. Adjoints then skip what the
-    /// others alone need: rest shapes, dampers that are zero, masses. The derivatives that
+    /// others alone need: rest shapes, dampers that are zero, masses, places and inertias of a robot. The derivatives that
     /// [`derive_pullback`](Self::derive_pullback) gives by every other leaf are not numbers (NaN),
     /// so that none is taken for zero. Tangents are not narrowed.
     pub fn narrow(&mut self, leaves: &[LeafId]) {
@@ -28,6 +32,9 @@ impl System {
         }
         let weightless = self.weightless();
         let masses = leaves.iter().any(|id| !weightless.contains(id));
+        if let (Some(to), Some(a)) = (&mut self.articulated, &self.model.articulation) {
+            to.mechanism.wanted = articulated(&self.model, a, leaves);
+        }
         self.wanted = Some(Wanted { entries, masses });
     }
 
@@ -63,5 +70,38 @@ impl System {
             }
         }
         out
+    }
+}
+
+/// Which constants of an articulation some leaves can change.
+fn articulated(model: &Model, a: &Articulation, leaves: &[LeafId]) -> rigid::Wanted {
+    let mut neither = HashSet::from([model.options.gravity]);
+    for joint in &a.joints {
+        neither.extend([joint.stiffness, joint.damping, joint.armature, joint.frictionloss]);
+        neither.extend([joint.range, joint.margin, joint.solref_limit, joint.solimp_limit]);
+        neither.extend([joint.solref_friction, joint.solimp_friction]);
+        neither.extend(joint.springref.into_iter().chain(joint.actuator_force_range));
+    }
+    if let Some(start) = &a.initial {
+        neither.extend(start.qpos.iter().chain(&start.qvel).chain(start.act.iter().flatten()));
+    }
+    let mut masses = HashSet::new();
+    for body in &a.bodies {
+        match &body.inertial {
+            Inertial::Given { mass, ipos, tensor }
+            | Inertial::Proportional { mass, ipos, tensor, .. } => {
+                let (Tensor::Diagonal { diagonal: tensor, .. } | Tensor::Full { full: tensor }) =
+                    tensor;
+                masses.extend([*mass, *ipos, *tensor]);
+            }
+            Inertial::GeomsScaled { mass } | Inertial::PseudoInertia { parameters: mass } => {
+                masses.insert(*mass);
+            }
+            Inertial::FromGeoms => {}
+        }
+    }
+    rigid::Wanted {
+        inertial: leaves.iter().any(|id| !neither.contains(id)),
+        placement: leaves.iter().any(|id| !neither.contains(id) && !masses.contains(id)),
     }
 }

@@ -161,6 +161,24 @@ fn direction(system: &System, path: &str) -> Vec<f64> {
     out
 }
 
+/// A gradient narrowed to one leaf has the same bits for it, and no number for the others.
+#[test]
+fn narrowed_gradients_of_robots_are_the_same_or_not_numbers() {
+    let whole = system();
+    let observer = observer(&whole);
+    let (_, by_theta, _) = gradient(&whole, &observer, &AdjointOptions::default());
+    for (id, leaf) in whole.model().leaves.iter() {
+        let mut system = System::new(whole.model()).unwrap();
+        system.narrow(&[id]);
+        let (_, narrowed, _) = gradient(&system, &observer, &AdjointOptions::default());
+        let range = whole.model().leaves.range(id);
+        for (i, (one, all)) in narrowed.iter().zip(&by_theta).enumerate() {
+            let same = one.to_bits() == all.to_bits();
+            assert!(if range.contains(&i) { same } else { one.is_nan() }, "{}", leaf.path);
+        }
+    }
+}
+
 #[test]
 fn leaves_and_starts_through_a_run_of_a_flying_robot() {
     let system = system();

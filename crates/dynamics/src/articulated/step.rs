@@ -213,17 +213,13 @@ impl System {
             // The control adds tangents of its own.
             tangents_of_c = ConstantTangents::dense(rigid_dot, constants.len());
         }
-        a.mechanism
-            .push_step(
-                constants,
-                at(self, state, ctrl),
-                &[],
-                moved,
-                tangents_of_c,
-                ctrl_dot,
-                workspace,
-                push,
-            )
+        let (m, here, given) = (&a.mechanism, at(self, state, ctrl), tangents_of_c);
+        let pushed = if std::mem::take(&mut ws.stepped) {
+            m.push_evaluated(constants, here, moved, given, ctrl_dot, workspace, push)
+        } else {
+            m.push_step(constants, here, &[], moved, given, ctrl_dot, workspace, push)
+        };
+        pushed
             .and_then(|()| {
                 if !self.model.options.saltation {
                     return Ok(());

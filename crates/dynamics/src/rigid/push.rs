@@ -304,11 +304,24 @@ impl Mechanism {
         ws: &mut RigidWorkspace,
         push: &mut PushWorkspace,
     ) -> Result<(), RigidError> {
-        let (tree, layout) = (&self.tree, &self.layout);
-        ws.evaluation.update_for(tree, layout, c, at, warm, false)?;
-        if ws.later.is_some() {
-            self.stages(c, at, ws)?;
-        } else if self.prefers_rows(tangents.columns) {
+        ws.evaluation.update_for(&self.tree, &self.layout, c, at, warm, false)?;
+        self.stages(c, at, ws)?;
+        self.push_evaluated(c, at, tangents, c_dot, ctrl_dot, ws, push)
+    }
+
+    /// As [`push_step`](Self::push_step) where `ws` holds the evaluation of the step.
+    pub(crate) fn push_evaluated(
+        &self,
+        c: &[f64],
+        at: At<f64>,
+        tangents: &mut RigidTangents,
+        c_dot: ConstantTangents,
+        ctrl_dot: &[f64],
+        ws: &mut RigidWorkspace,
+        push: &mut PushWorkspace,
+    ) -> Result<(), RigidError> {
+        let tree = &self.tree;
+        if ws.later.is_none() && self.prefers_rows(tangents.columns) {
             let rows = &mut push.rows;
             return self.push_by_rows(c, at, tangents, c_dot, ctrl_dot, ws, rows);
         }

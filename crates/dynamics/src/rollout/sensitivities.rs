@@ -115,6 +115,7 @@ impl Run<'_> {
             }
             system.step(self.constants, &state, u, step, &mut next, ws)?;
             let c = self.constants;
+            ws.stepped = true;
             system.step_pushforward(c, &state, u, &mut tangents, &c_dot, u_tangent, ws)?;
             if reads {
                 let interval = self.interval(p, step, &state, &next, u);

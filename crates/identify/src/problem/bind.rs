@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use costate_dynamics::soft::Registry;
 use costate_dynamics::{DynamicsError, System};
-use costate_model::{Model, ModelError};
+use costate_model::{LeafId, Model, ModelError};
 
 use super::bind_recording::bind_recording;
 use super::links::Binder;
@@ -49,7 +49,7 @@ impl Problem {
     pub fn new(experiment: &Experiment) -> Result<Self, IdentifyError> {
         let wanted = resolve(experiment)?;
         let model = with_views(experiment, &wanted)?;
-        let system = Arc::new(System::with_registry(&model, &experiment.materials)?);
+        let mut system = System::with_registry(&model, &experiment.materials)?;
         let fitted: Vec<usize> = (0..experiment.recordings.len())
             .filter(|&r| !experiment.recordings[r].validation)
             .collect();
@@ -87,6 +87,7 @@ impl Problem {
                 base[target] = value;
             }
         }
+        system.narrow(&linked(&model, &recordings, &links));
         let mut structure = Structure {
             shared: shared.len(),
             local: fitted.iter().map(|&r| local[r].len()).collect(),
@@ -118,7 +119,7 @@ impl Problem {
             .collect();
         Ok(Self {
             name: experiment.name.clone(),
-            system,
+            system: Arc::new(system),
             unknowns,
             recordings,
             fitted,
@@ -235,6 +236,20 @@ pub enum Part {
     Fraction(f64),
     /// Up to this time by its clock, s.
     Time(f64),
+}
+
+/// Leaves of the model that an unknown of any recording changes.
+fn linked(
+    model: &Model,
+    recordings: &[BoundRecording],
+    links: &[Vec<(bool, Link)>],
+) -> Vec<LeafId> {
+    let shared = links.iter().flatten().map(|(_, link)| link);
+    let own = recordings.iter().filter_map(|r| r.own.as_ref()).flat_map(|own| &own.links);
+    let entries: BTreeSet<usize> =
+        shared.chain(own).flat_map(|link| &link.theta).copied().collect();
+    let is_linked = |id: &LeafId| entries.range(model.leaves.range(*id)).next().is_some();
+    model.leaves.iter().map(|(id, _)| id).filter(is_linked).collect()
 }
 
 /// Takes the unknowns of a recording kept for validation away from those of the fit, and leaves
