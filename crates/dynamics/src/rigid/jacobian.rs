@@ -2,7 +2,7 @@
 //! with all columns are then next to nothing. For many columns this costs less than carrying them forward.
 
 use super::adjoint::{Adjoint, Wanted};
-use super::constants::Layout;
+use super::constants::{Block, Layout};
 use super::error::RigidError;
 use super::forward::At;
 use super::integrate::push_displace;
@@ -90,28 +90,12 @@ impl JacobianRows {
 
     /// Which adjoints the moved constants need.
     fn wanted(&self, layout: &Layout) -> Wanted {
-        let mut wanted = Wanted { inertial: false, placement: false };
         let inertial = [layout.body_mass, layout.body_ipos, layout.body_inertia];
-        // What only the joints and actuators read.
-        let scalar = [
-            layout.dof_armature,
-            layout.dof_damping,
-            layout.dof_dampingpoly,
-            layout.dof_frictionloss,
-            layout.dof_invweight0,
-            layout.jnt_stiffness,
-            layout.jnt_stiffnesspoly,
-            layout.qpos_spring,
-            layout.gravity,
-        ];
-        for &i in &self.moved {
-            if inertial.iter().any(|block| block.range().contains(&i)) {
-                wanted.inertial = true;
-            } else if !scalar.iter().any(|block| block.range().contains(&i)) {
-                wanted.placement = true;
-            }
-        }
-        wanted
+        let placement = [layout.body_pos, layout.body_quat, layout.jnt_pos, layout.jnt_axis];
+        let any = |blocks: &[Block]| {
+            self.moved.iter().any(|i| blocks.iter().any(|block| block.range().contains(i)))
+        };
+        Wanted { inertial: any(&inertial), placement: any(&placement) }
     }
 }
 
@@ -153,7 +137,13 @@ impl Mechanism {
         let width = c_at + moved.len();
         rows.clear();
         for i in 0..nv + na {
-            bar.clear();
+            // Adjoints of constants that do not move are not read.
+            for part in [&mut bar.q, &mut bar.v, &mut bar.act, &mut bar.ctrl] {
+                part.fill(0.0);
+            }
+            for &i in &*moved {
+                bar.c[i] = 0.0;
+            }
             ws.bar.fill(0.0);
             ws.act_bar.fill(0.0);
             if i < nv {
