@@ -49,11 +49,11 @@ pub struct Evaluation {
     /// Factors of the symmetric part of A.
     pub(super) factors: MassMatrix<f64>,
     /// The symmetric part of A itself, where constraints are solved with it.
-    whole: MassMatrix<f64>,
+    pub(super) whole: MassMatrix<f64>,
     pub(super) turning: Vec<Turning>,
     /// Whether the unconstrained acceleration has been found.
     accelerated: bool,
-    force: Vec<f64>,
+    pub(super) force: Vec<f64>,
     pub(super) scratch: Scratch,
 }
 
@@ -271,7 +271,7 @@ impl Evaluation {
     /// Copies to `out` the acceleration that rows of dry friction would see, were there any; a step without
     /// rows need not have found it.
     pub(super) fn friction_acceleration(&mut self, tree: &Tree, out: &mut [f64]) {
-        if self.stage.has_rows() {
+        if self.stage.has_rows() || tree.options.integrator == Integrator::Discrete {
             out.copy_from_slice(&self.qacc);
             return;
         }

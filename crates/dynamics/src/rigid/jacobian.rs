@@ -9,7 +9,6 @@ use super::integrate::push_displace;
 use super::pull_evaluation::EvaluationAdjoint;
 use super::push::{LANES, RigidTangents};
 use super::step::{Mechanism, RigidWorkspace};
-use super::tree::Integrator;
 
 /// An adjoint of an evaluation costs about this many batches of [`LANES`] tangents carried forward.
 const COST: f64 = 0.5;
@@ -108,9 +107,7 @@ impl Mechanism {
             TangentMethod::Rows => true,
             TangentMethod::Cheaper => rows * COST < columns.div_ceil(LANES) as f64,
         };
-        // Adjoints of constraints under the discrete integrator are not there.
-        let discrete = self.tree.options.integrator == Integrator::Discrete;
-        cheaper && !discrete && self.without_adjoint().is_none()
+        cheaper && self.without_adjoint().is_none()
     }
 
     /// The tangent of a step, as [`step_pushforward`](Self::step_pushforward), after the evaluation has been

@@ -31,6 +31,9 @@ pub struct EvaluationAdjoint<'a> {
     pub qfrc_actuator: &'a [f64],
     /// Of the forces of constraint rows; empty for zero.
     pub row_force: &'a [f64],
+    /// Of the masses of constraint rows, but for what the diagonals of M and A do to them under the discrete
+    /// integrator, which alone is added; empty for zero.
+    pub row_mass: &'a [f64],
 }
 
 impl<'a> EvaluationAdjoint<'a> {
@@ -44,6 +47,7 @@ impl<'a> EvaluationAdjoint<'a> {
             actuator_force: &[],
             qfrc_actuator: &[],
             row_force: &[],
+            row_mass: &[],
         }
     }
 }
@@ -65,10 +69,6 @@ impl Evaluation {
         out: &mut Adjoint,
     ) -> Result<(), RigidError> {
         let discrete = tree.options.integrator == Integrator::Discrete;
-        if discrete && self.stage.has_rows() {
-            let what = "adjoints of constraints under the discrete integrator (tangents are)";
-            return Err(RigidError::Unsupported { what });
-        }
         self.multiply(tree, bar)?;
         let mut a = std::mem::take(&mut self.scratch.friction);
         self.friction_acceleration(tree, &mut a);
@@ -107,7 +107,7 @@ impl Evaluation {
             }
         });
         if rows {
-            stage.pullback(inputs, out);
+            stage.pullback(inputs, bar.row_mass, out);
         }
         if apart && implicit {
             // μᵀM(a − x)
@@ -128,7 +128,7 @@ impl Evaluation {
             metric.subtract(tree, &d.tendons, &d.actuation, zeros, mu, &mut out.v);
         }
         // −μᵀ h ∂c/∂v x, by polarisation of c, which is quadratic in v.
-        for part in &self.turning {
+        for part in self.turning.iter().filter(|part| part.active) {
             for sign in [1.0, -1.0] {
                 negative.fill(0.0);
                 other.fill(0.0);
@@ -141,13 +141,39 @@ impl Evaluation {
                 sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
             }
         }
+        if rows && discrete {
+            // What the rows have of the diagonals of M and of A = M + hD + h²K, entry by entry.
+            let [by_inertia, by_metric] = &stage.by_diagonals;
+            for i in 0..tree.nv {
+                if by_inertia[i] == 0.0 && by_metric[i] == 0.0 {
+                    continue;
+                }
+                for rates in [&mut *negative, &mut *other, &mut *mu] {
+                    rates.fill(0.0);
+                }
+                (negative[i], other[i]) = (by_inertia[i] + by_metric[i], 1.0);
+                let world = Motion::zero();
+                let swept = Rates { lambda: negative, v: zeros, a: other, world };
+                sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+                (mu[i], negative[i]) = (-by_metric[i], h);
+                place.pull_metric(
+                    metric,
+                    at,
+                    &d.tendons,
+                    &d.actuation,
+                    (mu, other, negative),
+                    entries,
+                    out,
+                );
+            }
+        }
         Ok(())
     }
 
     /// μ and λ.
     fn multiply(&mut self, tree: &Tree, bar: EvaluationAdjoint) -> Result<(), RigidError> {
         let discrete = tree.options.integrator == Integrator::Discrete;
-        let Self { scratch, factors, dynamics: d, stage, .. } = self;
+        let Self { scratch, factors, dynamics: d, stage, whole, force, .. } = self;
         let Scratch { mu, lambda, rates, .. } = scratch;
         let held = &mut scratch.held;
         held.copy_from_slice(bar.step_acceleration);
@@ -161,7 +187,7 @@ impl Evaluation {
         } else {
             d.factors.solve(tree, mu);
         }
-        for part in &mut self.turning {
+        for part in self.turning.iter_mut().filter(|part| part.active) {
             let own = &mut mu[part.dofs.clone()];
             own.copy_from_slice(&held[part.dofs.clone()]);
             part.factors.solve_transposed(own);
@@ -174,6 +200,19 @@ impl Evaluation {
                 d.factors.solve(tree, more);
                 add(lambda, more);
             }
+            return Ok(());
+        }
+        if discrete {
+            // The constraints are solved in the metric A. No row acts on what turns.
+            let inertia = whole.symmetric_rows(tree);
+            let Some(found) = stage.multipliers(inertia, force, held, bar.row_force) else {
+                return Err(RigidError::NotConverged { residual: f64::NAN, iterations: 0 });
+            };
+            lambda.copy_from_slice(found);
+            for part in self.turning.iter().filter(|part| part.active) {
+                lambda[part.dofs.clone()].copy_from_slice(&mu[part.dofs.clone()]);
+            }
+            mu.copy_from_slice(lambda);
             return Ok(());
         }
         let differs = self.implicit || !self.turning.is_empty();

@@ -40,7 +40,7 @@ pub(crate) struct SensorScratch {
     pub by_qacc: Vec<f64>,
     pub by_effort: Vec<f64>,
     pub by_driven: Vec<f64>,
-    limits: LimitSeeds,
+    pub limits: LimitSeeds,
     /// Of the forces of constraint rows.
     pub by_row: Vec<f64>,
     zeros: Vec<f64>,
@@ -331,7 +331,7 @@ pub(crate) fn pull(
     let mut total: Vec<Force<f64>> = s.bodies.iter().map(|b| b.acceleration).collect();
     super::inverse::gather(tree, &k.subspace, &mut total, &mut s.by_qacc);
     let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
-    evaluation.stage.pull_limits(inputs, &s.limits, &mut s.by_qacc, out);
+    evaluation.stage.pull_limits(inputs, &mut s.limits, &mut s.by_qacc, out);
 }
 
 /// The adjoints of the forces on bodies: W·(I A + V ×* I V) with W that stays.

@@ -98,6 +98,7 @@ impl Mechanism {
             actuator_force: &scratch.by_effort,
             qfrc_actuator: &scratch.by_driven,
             row_force: &scratch.by_row,
+            row_mass: &scratch.limits.mass,
             ..EvaluationAdjoint::of_step(zeros)
         };
         evaluation.pullback(tree, layout, c, at, seeds, self.wanted, bar)

@@ -10,19 +10,44 @@ use crate::rigid::constants::Block;
 use crate::rigid::transport::Motions;
 use crate::rigid::tree::EqualityKind;
 
-/// Adds derivatives of a loss by a point that a body carries: by its place, its velocity, its
-/// acceleration, and its velocity for the rates λ. Returns the derivative by the place of the point in the
-/// body, in world axes.
-pub(super) fn pull_point(
+/// Derivatives of a loss by three numbers of a point or frame.
+#[derive(Clone, Copy)]
+struct PointSeeds {
+    /// By their place.
+    place: Vec3<f64>,
+    /// By their rate.
+    velocity: Vec3<f64>,
+    /// By their second rate.
+    acceleration: Vec3<f64>,
+    /// By their rate for the rates λ.
+    lambda: Vec3<f64>,
+    /// By their rate for the accelerations, taken as rates.
+    push: Vec3<f64>,
+}
+
+impl std::ops::Neg for PointSeeds {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self {
+            place: -self.place,
+            velocity: -self.velocity,
+            acceleration: -self.acceleration,
+            lambda: -self.lambda,
+            push: -self.push,
+        }
+    }
+}
+
+/// Adds derivatives of a loss by a point that a body carries. Returns the derivative by the place of the point in
+/// the body, in world axes.
+fn pull_point(
     attachment: &Attachment<f64>,
     motions: Motions,
     world: Motion<f64>,
-    place: Vec3<f64>,
-    velocity: Vec3<f64>,
-    acceleration: Vec3<f64>,
-    lambda: Vec3<f64>,
+    seeds: PointSeeds,
     bar: &mut RowAdjoints,
 ) -> Vec3<f64> {
+    let PointSeeds { place, velocity, acceleration, lambda, push } = seeds;
     let b = attachment.body;
     let arm = attachment.arm;
     let (v, rates) = (motions.velocity[b], motions.lambda_twist[b]);
@@ -33,12 +58,14 @@ pub(super) fn pull_point(
     let by_arm = place
         + velocity.cross(v.angular)
         + acceleration.cross(a.angular)
-        + lambda.cross(rates.angular);
+        + lambda.cross(rates.angular)
+        + push.cross(motions.push_twist[b].angular);
     let body = &mut bar.bodies[b];
     body.place += Force::at_point(by_arm, arm);
     body.velocity += Force::at_point(velocity, arm) + Force::new(spinning, Vec3::zero());
     body.acceleration += Force::at_point(acceleration, arm);
     body.lambda += Force::at_point(lambda, arm);
+    body.push += Force::at_point(push, arm);
     by_arm
 }
 
@@ -82,24 +109,24 @@ pub(super) fn pull(
     let by = constraints.pull_group(at, item, blocks, e, Shape::Norm, seeds, bar);
     let three =
         |of: &dyn Fn(usize) -> f64, from: usize| Vec3::new(of(from), of(from + 1), of(from + 2));
-    let place = |from| three(&|r| by[r].position, from);
-    let velocity = |from| three(&|r| by[r].velocity, from);
-    let force = |from| three(&|r| seeds.force[item.row + r], from);
-    let weight = |from| three(&|r| -seeds.weight[item.row + r], from);
+    // J a + J̇ v as one, and what the end of a step has of J a beside.
+    let of = |from| PointSeeds {
+        place: three(&|r| by[r].position, from),
+        velocity: three(&|r| by[r].velocity, from),
+        acceleration: three(&|r| -by[r].bias, from),
+        lambda: three(&|r| seeds.force[item.row + r], from),
+        push: three(&|r| by[r].bias - seeds.weight[item.row + r], from),
+    };
     pull_weights(at, first.body, second.body, &by[..item.count], bar);
 
     let world = motions.acceleration[0];
-    let (p, v, a, l) = (place(0), velocity(0), weight(0), force(0));
-    let mut by_first =
-        Force::new(Vec3::zero(), pull_point(&first, motions, world, p, v, a, l, bar));
-    let mut by_second =
-        Force::new(Vec3::zero(), pull_point(&second, motions, world, -p, -v, -a, -l, bar));
+    let mut by_first = Force::new(Vec3::zero(), pull_point(&first, motions, world, of(0), bar));
+    let mut by_second = Force::new(Vec3::zero(), pull_point(&second, motions, world, -of(0), bar));
     if weld {
         let (q1, q2) = (first.orientation, second.orientation);
         let zero = Quat { w: 0.0, v: Vec3::zero() };
         let mut orientations = Orientations { q1, q2, first: zero, second: zero };
-        let seeds = [place(3), velocity(3), weight(3), force(3)];
-        pull_turns(at, motions, e, &first, &second, seeds, &mut orientations, bar);
+        pull_turns(at, motions, e, &first, &second, of(3), &mut orientations, bar);
         // A turn ξ of a frame changes its quaternion by ½ ξ q.
         let turn = |bar: Quat<f64>, q: Quat<f64>| bar.product(q.conjugate()).v * 0.5;
         by_first.moment = turn(orientations.first, q1);
@@ -120,37 +147,37 @@ pub(super) fn pull(
     pull_constants(at, e, &first, &second, by_first, by_second, bar);
 }
 
-/// The rotational rows: `seeds` are derivatives by position, rate, second rate, and rate for λ.
+/// The rotational rows.
 fn pull_turns(
     at: RowInputs<f64>,
     motions: Motions,
     e: usize,
     first: &Attachment<f64>,
     second: &Attachment<f64>,
-    [place, velocity, acceleration, lambda]: [Vec3<f64>; 4],
+    seeds: PointSeeds,
     orientations: &mut Orientations,
     bar: &mut RowAdjoints,
 ) {
+    let PointSeeds { place, velocity, acceleration, lambda, push } = seeds;
     let at_torque = at.layout.eq_data.at(e) + 10;
     let torque = at.c[at_torque];
     let half = 0.5 * torque;
     let (i, j) = (first.body, second.body);
     let (q1, q2) = (first.orientation, second.orientation);
     let relative = |m: &[Motion<f64>]| pure(m[i].angular - m[j].angular);
-    let (v, l, a) = (
-        relative(motions.velocity),
-        relative(motions.lambda_twist),
-        relative(motions.acceleration),
-    );
+    let (v, l) = (relative(motions.velocity), relative(motions.lambda_twist));
+    let (a, r) = (relative(motions.acceleration), relative(motions.push_twist));
     let (w1, w2) = (motions.velocity[i].angular, motions.velocity[j].angular);
     let x = spin(w1, w2, a.v);
     bar.c[at_torque] += place.dot(sandwich(q2, Quat::identity(), q1))
         + 0.5 * velocity.dot(sandwich(q2, v, q1))
         + 0.5 * lambda.dot(sandwich(q2, l, q1))
+        + 0.5 * push.dot(sandwich(q2, r, q1))
         + 0.5 * acceleration.dot(sandwich(q2, x, q1));
     orientations.pull(place * torque, Quat::identity());
     let by_v = orientations.pull(velocity * half, v).v;
     let by_l = orientations.pull(lambda * half, l).v;
+    let by_r = orientations.pull(push * half, r).v;
     let z = orientations.pull(acceleration * half, x);
     // x = Δα − ½ ω₂ Δω + ½ Δω ω₁.
     let by_relative = (pure(w2).product(z).v - z.product(pure(w1)).v) * 0.5;
@@ -162,6 +189,8 @@ fn pull_turns(
     bar.bodies[j].velocity += moment(by_w2 - common);
     bar.bodies[i].lambda += moment(by_l);
     bar.bodies[j].lambda += moment(-by_l);
+    bar.bodies[i].push += moment(by_r);
+    bar.bodies[j].push += moment(-by_r);
     bar.bodies[i].acceleration += moment(z.v);
     bar.bodies[j].acceleration += moment(-z.v);
 }

@@ -3,6 +3,7 @@
 use costate_num::Scalar;
 
 use super::contact::{self, Contact};
+use super::discrete::{Ahead, Diagonals};
 use super::equality;
 use super::friction;
 use super::impedance::{Response, SolverParameters, reference_acceleration, regularisation};
@@ -121,6 +122,9 @@ pub struct Constraints<S: Scalar = f64> {
     pub(in crate::rigid) states: Vec<RowState<S>>,
     /// Stiffness, damping and impedance of each row.
     pub(super) responses: Vec<Response<S>>,
+    /// How each row differs from that of the continuous dynamics; empty where none does.
+    pub(super) ahead: Vec<Ahead<S>>,
+    pub(super) diagonals: Diagonals<S>,
     /// The contacts that act.
     pub contacts: Vec<Contact<S>>,
     /// Geoms that may touch; found at the first state.
@@ -144,6 +148,8 @@ impl<S: Scalar> Default for Constraints<S> {
             items: Vec::new(),
             states: Vec::new(),
             responses: Vec::new(),
+            ahead: Vec::new(),
+            diagonals: Diagonals { inertia: Vec::new(), metric: Vec::new() },
             contacts: Vec::new(),
             candidates: Vec::new(),
             searched: false,
@@ -167,6 +173,7 @@ impl<S: Real> Constraints<S> {
         self.items.clear();
         self.states.clear();
         self.responses.clear();
+        self.ahead.clear();
         let options = &at.tree.options;
         if !options.constraints {
             return;

@@ -90,30 +90,27 @@ fn pull_rows(
 ) -> ([f64; MAX_ROWS], f64) {
     let p = &contact.parameters;
     let least = at.least_time_constant();
-    let states = &constraints.states[item.row..item.row + item.count];
-    let at_position = states[0].position;
-    let response = p.solver.response(at_position, least);
-    let (k, d) = (response.stiffness, response.impedance);
+    let at_position = constraints.states[item.row].position;
+    let d = constraints.responses[item.row].impedance;
     let cone = constraints.rows.cones.binary_search_by_key(&item.row, |cone| cone.row).ok();
     let own = SolverParameters { solref: p.friction_solref, ..p.solver };
     let separate = cone.is_some() && has_friction_solref(p);
-    let friction_damping = if separate { own.stiffness_damping(least).1 } else { response.damping };
 
     let mut rates = [0.0; MAX_ROWS];
     let mut position = 0.0;
     let mut by_response = Response { stiffness: 0.0, damping: 0.0, impedance: 0.0 };
     let mut by_friction_damping = 0.0;
-    for (r, state) in states.iter().enumerate() {
-        let w = seeds.weight[item.row + r];
+    let mut mass = [0.0; MAX_ROWS];
+    for r in 0..item.count {
+        let own = constraints.pull_reference(item, item.row + r, seeds);
+        (rates[r], mass[r]) = (own.velocity, own.mass);
         if cone.is_some() && r > 0 {
-            rates[r] = -w * friction_damping;
-            by_friction_damping -= w * state.velocity;
+            by_friction_damping += own.damping;
         } else {
-            rates[r] = -w * response.damping;
-            by_response.damping -= w * state.velocity;
-            by_response.stiffness -= w * d * at_position;
-            by_response.impedance -= w * k * at_position;
-            position -= w * k * d;
+            by_response.damping += own.damping;
+            by_response.stiffness += own.stiffness;
+            by_response.impedance += own.impedance;
+            position += own.position;
         }
     }
     if separate {
@@ -132,7 +129,7 @@ fn pull_rows(
     } else {
         by_response.damping += by_friction_damping;
     }
-    by_response.impedance += pull_masses(at, contact, item, d, seeds, cone, by, bar);
+    by_response.impedance += pull_masses(at, contact, item, d, (&mass, seeds), cone, by, bar);
     let numbers = pull_response(p.solver, at_position, least, by_response);
     for n in 0..2 {
         by.solref[n] += numbers[n];
@@ -149,7 +146,7 @@ fn pull_masses(
     contact: &Contact,
     item: Item,
     impedance: f64,
-    seeds: RowSeeds,
+    (mass, seeds): (&[f64; MAX_ROWS], RowSeeds),
     cone: Option<usize>,
     by: &mut ParameterBar,
     bar: &mut RowAdjoints,
@@ -168,7 +165,7 @@ fn pull_masses(
     let mut total = [0.0; 7];
     for r in 0..item.count {
         for (sum, tangent) in total.iter_mut().zip(found[r].tangent) {
-            *sum += seeds.mass[item.row + r] * tangent;
+            *sum += mass[r] * tangent;
         }
     }
     if let Some(cone) = cone {

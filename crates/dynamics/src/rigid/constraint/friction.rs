@@ -73,11 +73,11 @@ pub(in crate::rigid) fn at_zero_loss<S: Scalar<Mask = bool>>(
     mut visit: impl FnMut(usize, &[usize], &[S], f64),
 ) {
     let (layout, c, options) = (at.layout, at.c, &at.tree.options);
-    // The discrete integrator has no rows.
-    let discrete = options.integrator == Integrator::Discrete;
-    if !options.constraints || !options.friction_loss || discrete {
+    if !options.constraints || !options.friction_loss {
         return;
     }
+    // The discrete integrator's a_ref is −B v/(1 + h B).
+    let h = if options.integrator == Integrator::Discrete { options.timestep } else { 0.0 };
     let least = at.least_time_constant();
     let largest = a.iter().fold(S::zero(), |largest, a| largest.max(a.abs()));
     let nothing = largest.scale(ROUNDING);
@@ -89,6 +89,7 @@ pub(in crate::rigid) fn at_zero_loss<S: Scalar<Mask = bool>>(
         }
         let parameters = at.parameters(layout.dof_solref, layout.dof_solimp, dof);
         let (_, damping) = parameters.stiffness_damping(least);
+        let damping = damping / (S::one() + damping.scale(h));
         visit(loss, &[dof], &[S::one()], push(a[dof] + damping * at.qvel[dof]));
     }
     let tendons = &at.dynamics.tendons;
@@ -101,7 +102,7 @@ pub(in crate::rigid) fn at_zero_loss<S: Scalar<Mask = bool>>(
         let (_, damping) = parameters.stiffness_damping(least);
         let entries = tendons.entries(t);
         let (dofs, jacobian) = (&tendons.dofs[entries.clone()], &tendons.jacobian[entries]);
-        let mut x = damping * tendons.velocity[t];
+        let mut x = damping / (S::one() + damping.scale(h)) * tendons.velocity[t];
         for k in 0..dofs.len() {
             x += jacobian[k] * a[dofs[k]];
         }

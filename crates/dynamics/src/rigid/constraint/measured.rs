@@ -40,6 +40,9 @@ pub(in crate::rigid) struct LimitSeeds {
     pub position: Vec<f64>,
     pub rate: Vec<f64>,
     pub force: Vec<f64>,
+    /// Of the masses of rows: what [`pull_limits`](ConstraintStage::pull_limits) leaves to be added through the
+    /// ratio of a step's diagonals.
+    pub mass: Vec<f64>,
     any: bool,
 }
 
@@ -47,7 +50,7 @@ impl LimitSeeds {
     /// Zero, for a number of rows.
     pub fn clear(&mut self, rows: usize) {
         self.any = false;
-        for numbers in [&mut self.position, &mut self.rate, &mut self.force] {
+        for numbers in [&mut self.position, &mut self.rate, &mut self.force, &mut self.mass] {
             numbers.clear();
             numbers.resize(rows, 0.0);
         }
@@ -119,7 +122,7 @@ impl ConstraintStage {
     pub(in crate::rigid) fn pull_limits(
         &self,
         at: RowInputs<f64>,
-        by: &LimitSeeds,
+        by: &mut LimitSeeds,
         a_bar: &mut [f64],
         out: &mut Adjoint,
     ) {
@@ -157,6 +160,7 @@ impl ConstraintStage {
             lambda_twist: &[],
             push_twist: &[],
         };
+        by.mass.copy_from_slice(&mass);
         let mut tendons = Vec::new();
         for item in &self.constraints.items {
             let limit = matches!(

@@ -10,7 +10,6 @@ use costate_num::DualN;
 
 use super::build::{Constraints, Item, RowInputs, RowState, Source};
 use super::equality;
-use super::friction;
 use super::impedance::{Response, SolverParameters, regularisation};
 use super::limit;
 use crate::rigid::constants::Block;
@@ -73,6 +72,8 @@ pub(super) struct RowBar {
     pub velocity: f64,
     /// Of the diagonal.
     pub diagonal: f64,
+    /// Minus that of J̇ v.
+    pub bias: f64,
 }
 
 /// How the impedance of a group of rows is found.
@@ -211,29 +212,26 @@ impl Constraints<f64> {
             Shape::Norm => norm(states),
             Shape::Friction => 0.0,
         };
-        let response = match shape {
-            Shape::Friction => friction::response(p, least),
-            _ => p.response(distance, least),
-        };
-        let (k, b, d) = (response.stiffness, response.damping, response.impedance);
         let mut by = Response { stiffness: 0.0, damping: 0.0, impedance: 0.0 };
         let mut rows = [RowBar::default(); 6];
         for (i, state) in states.iter().enumerate() {
-            let (w, mass) = (seeds.weight[item.row + i], seeds.mass[item.row + i]);
-            by.stiffness -= w * d * state.position;
-            by.damping -= w * state.velocity;
+            let row = item.row + i;
+            let own = self.pull_reference(item, row, seeds);
+            by.stiffness += own.stiffness;
+            by.damping += own.damping;
             // D = 1/R, and R is at its floor or proportional to the diagonal.
             let r = regularisation(
-                DualN::<f64, 2>::variable(d, 0),
+                DualN::<f64, 2>::variable(self.responses[row].impedance, 0),
                 DualN::<f64, 2>::variable(state.diagonal, 1),
             );
-            let by_r = -mass / (r.value * r.value);
-            by.impedance += by_r * r.tangent[0] - w * k * state.position;
-            let given = |bars: &[f64]| bars.get(item.row + i).copied().unwrap_or(0.0);
+            let by_r = -own.mass / (r.value * r.value);
+            by.impedance += by_r * r.tangent[0] + own.impedance;
+            let given = |bars: &[f64]| bars.get(row).copied().unwrap_or(0.0);
             rows[i] = RowBar {
-                position: given(seeds.position) - w * k * d,
-                velocity: given(seeds.rate) - w * b,
+                position: given(seeds.position) + own.position,
+                velocity: given(seeds.rate) + own.velocity,
                 diagonal: by_r * r.tangent[1],
+                bias: own.bias,
             };
         }
         if shape == Shape::Friction {

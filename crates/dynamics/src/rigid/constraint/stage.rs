@@ -25,16 +25,18 @@ pub struct ConstraintStage {
     /// The solver and what it found.
     pub solver: Solver,
     multipliers: Multipliers,
-    law: LawTangents,
-    bodies: Vec<BodyAdjoint>,
-    transport: Transport,
+    pub(super) law: LawTangents,
+    pub(super) bodies: Vec<BodyAdjoint>,
+    pub(super) transport: Transport,
     velocity: Vec<Motion<f64>>,
     acceleration: Vec<Motion<f64>>,
-    lambda_twist: Vec<Motion<f64>>,
+    pub(super) lambda_twist: Vec<Motion<f64>>,
     push_twist: Vec<Motion<f64>>,
     /// Tangents of the forces of rows, direction after direction.
     force_dot: Vec<f64>,
-    tendons: Vec<TendonAdjoint>,
+    pub(super) tendons: Vec<TendonAdjoint>,
+    /// Of rows of a step: the adjoints of the diagonals of M and of A.
+    pub(in crate::rigid) by_diagonals: [Vec<f64>; 2],
 }
 
 impl ConstraintStage {
@@ -107,8 +109,10 @@ impl ConstraintStage {
     }
 
     /// Adds the adjoints of what the rows are a function of, by configuration, velocity and constants,
-    /// after [`multipliers`](Self::multipliers).
-    pub fn pullback(&mut self, at: RowInputs<f64>, out: &mut Adjoint) {
+    /// after [`multipliers`](Self::multipliers). `mass_bar` (empty for zero) has adjoints of the rows' masses of
+    /// which all but the share through the ratio of a step's diagonals has been added; the adjoints of these
+    /// diagonals are left in `by_diagonals`.
+    pub fn pullback(&mut self, at: RowInputs<f64>, mass_bar: &[f64], out: &mut Adjoint) {
         let rows = &self.constraints.rows;
         let (m, cones) = (rows.len(), rows.cones.len());
         if m == 0 {
@@ -180,6 +184,9 @@ impl ConstraintStage {
                 &self.bodies,
                 &mut bar,
             );
+        }
+        if self.constraints.is_discrete() {
+            self.pull_ratios(at, mass_bar, out);
         }
     }
 
