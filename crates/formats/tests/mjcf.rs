@@ -245,7 +245,7 @@ fn what_is_not_simulated_is_listed_by_name() {
         r#"<mujoco>
   <option viscosity="0.1" density="1.2" wind="1 0 0" noslip_iterations="3"/>
   <worldbody>
-    <body><freejoint align="true"/><geom size="0.1" adhesion="2" fluidshape="ellipsoid"/></body>
+    <body><freejoint align="true"/><geom size="0.1" adhesion="2"/></body>
   </worldbody>
   <sensor><magnetometer name="north" site="s"/></sensor>
   <visual><map zfar="30"/></visual>
@@ -255,7 +255,7 @@ fn what_is_not_simulated_is_listed_by_name() {
     let a = tree(&model);
     let mut names: Vec<&str> = a.unsupported.iter().map(|u| u.name.as_str()).collect();
     names.sort_unstable();
-    assert_eq!(names, ["adhesion", "alignfree", "fluidshape", "noslip"]);
+    assert_eq!(names, ["adhesion", "alignfree", "noslip"]);
     let noslip = a.unsupported.iter().find(|u| u.name == "noslip").expect("listed above");
     assert_eq!(noslip.place, "robot.xml:2:3");
     assert_eq!(model.get("option.viscosity").unwrap(), [0.1]);

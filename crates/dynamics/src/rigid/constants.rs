@@ -143,6 +143,9 @@ layout! { tree;
     geom_quat: tree.geoms.len(), 4;
     /// Size of each geom, m.
     geom_size: tree.geoms.len(), 3;
+    /// What a fluid does to each geom as an ellipsoid: blunt, slender and angular drag, Kutta's and Magnus' lift, then
+    /// the masses (m³) and moments (m⁵) per density of what moves along. (mjModel has a switch before them.)
+    geom_fluid: if tree.options.fluid { tree.geoms.len() } else { 0 }, 11;
     /// Friction of each geom: sliding, torsional (m), rolling (m).
     geom_friction: tree.geoms.len(), 3;
     /// Reference of each geom's contacts.

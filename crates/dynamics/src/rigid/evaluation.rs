@@ -12,6 +12,7 @@ use super::constants::Layout;
 use super::constraint::{ConstraintStage, Onset, Problem, RowInputs, Rows, Solved, SolverOptions};
 use super::dense::Lu;
 use super::error::RigidError;
+use super::fluid::{Slopes, is_implicit};
 use super::forward::{At, Dynamics};
 use super::inertia::MassMatrix;
 use super::inverse::{accelerations, along, body_forces, gather, groups};
@@ -44,6 +45,7 @@ pub struct Evaluation {
     /// The acceleration by which the velocity advances.
     pub step_acceleration: Vec<f64>,
     pub(super) metric: Metric<f64>,
+    slopes: Slopes<f64>,
     /// Whether A differs from M.
     pub(super) implicit: bool,
     /// Factors of the symmetric part of A.
@@ -109,6 +111,7 @@ impl Evaluation {
             qfrc_constraint: zeros(),
             step_acceleration: zeros(),
             metric: Metric::new(tree),
+            slopes: Slopes::new(tree),
             implicit: false,
             factors: MassMatrix::new(tree),
             whole: MassMatrix::new(tree),
@@ -161,15 +164,23 @@ impl Evaluation {
     ) -> Result<(), RigidError> {
         let no_inertia = |dof: usize| RigidError::NoInertia { dof, joint: tree.dof_joint[dof] };
         let discrete = tree.options.integrator == Integrator::Discrete;
-        let Self { dynamics: d, metric, factors, whole, .. } = self;
+        let Self { dynamics: d, metric, slopes, factors, whole, turning, .. } = self;
         d.update_position(tree, layout, c, at.qpos);
         d.update_mass(tree, layout, c);
         d.update_forces(tree, layout, c, at, &[]);
         self.implicit = metric.update(tree, layout, c, at, &d.tendons, &d.actuation);
-        self.turning.iter_mut().for_each(|part| part.active = true);
+        if is_implicit(tree) {
+            self.implicit = true;
+            let turns = |b: usize| turns(turning, tree, b);
+            slopes.update(tree, layout, c, &d.kinematics, &d.velocity, turns);
+        }
+        turning.iter_mut().for_each(|part| part.active = true);
         if self.implicit {
             factors.entries.copy_from_slice(&d.mass.entries);
             metric.add_to(tree, &d.tendons, &d.actuation, factors);
+            if tree.options.integrator != Integrator::Implicit {
+                slopes.add_to(tree, &d.kinematics.subspace, factors);
+            }
             if discrete {
                 whole.entries.copy_from_slice(&factors.entries);
             }
@@ -333,7 +344,7 @@ impl Evaluation {
     /// Advances the degrees of freedom whose inertial forces are implicit, from the forces in
     /// `self.force`.
     fn turn(&mut self, tree: &Tree, v: &[f64]) -> Result<(), RigidError> {
-        let Self { turning, dynamics: d, metric, scratch, .. } = self;
+        let Self { turning, dynamics: d, metric, slopes, scratch, .. } = self;
         let h = tree.options.timestep;
         let stiff = if tree.options.integrator == Integrator::Discrete { h } else { 0.0 };
         for part in turning.iter_mut().filter(|part| part.active) {
@@ -356,6 +367,8 @@ impl Evaluation {
                 (unit[j], held[j]) = (1.0, stiff);
                 column.fill(0.0);
                 metric.subtract(tree, &d.tendons, &d.actuation, unit, held, column);
+                let only = (n != tree.nv).then(|| tree.dof_body[dofs.start]);
+                slopes.subtract(tree, &d.kinematics.subspace, unit, only, column);
                 for i in dofs.clone() {
                     matrix[(i - dofs.start) * n + j - dofs.start] -= column[i];
                 }
@@ -391,6 +404,11 @@ impl Evaluation {
         }
         Ok(())
     }
+}
+
+/// Whether the inertial forces of body `b` are implicit.
+pub(super) fn turns(turning: &[Turning], tree: &Tree, b: usize) -> bool {
+    tree.last_dof[b].is_some_and(|dof| turning.iter().any(|part| part.dofs.contains(&dof)))
 }
 
 fn solver_options(tree: &Tree) -> SolverOptions {
@@ -430,7 +448,7 @@ fn body_bias(
 impl Evaluation {
     /// Whether A may differ from M for some constants: where what it adds is zero, its derivative is not.
     pub(crate) fn may_be_implicit(&self, tree: &Tree) -> bool {
-        Metric::<f64>::may_differ(tree) || !self.turning.is_empty()
+        Metric::<f64>::may_differ(tree) || is_implicit(tree) || !self.turning.is_empty()
     }
 
     /// Degrees of freedom whose inertial forces are implicit.

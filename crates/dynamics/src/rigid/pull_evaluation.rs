@@ -9,7 +9,7 @@ use super::adjoint::{Adjoint, Place, Rates, Wanted};
 use super::constants::Layout;
 use super::constraint::{RowInputs, at_zero_loss};
 use super::error::RigidError;
-use super::evaluation::{Evaluation, Scratch};
+use super::evaluation::{Evaluation, Scratch, turns};
 use super::forward::{At, Dynamics};
 use super::inverse::lift;
 use super::tree::{Integrator, Tree};
@@ -124,6 +124,8 @@ impl Evaluation {
             other[i] = at.qvel[i] + h * x[i];
         }
         place.pull_metric(metric, at, &d.tendons, &d.actuation, (mu, x, other), entries, out);
+        let turns = |b: usize| turns(&self.turning, tree, b);
+        place.pull_slopes(&d.velocity, at.qpos, at.qvel, (mu, x), turns, out);
         if discrete {
             metric.subtract(tree, &d.tendons, &d.actuation, zeros, mu, &mut out.v);
         }
@@ -165,6 +167,7 @@ impl Evaluation {
                     entries,
                     out,
                 );
+                place.pull_slopes(&d.velocity, at.qpos, at.qvel, (mu, other), turns, out);
             }
         }
         Ok(())

@@ -6,7 +6,8 @@ use costate_num::{Scalar, Vec3};
 
 use super::constraint::{RowInputs, at_zero_loss};
 use super::error::RigidError;
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, turns};
+use super::fluid::is_implicit;
 use super::forward::{At, Dynamics};
 use super::integrate::push_displace;
 use super::inverse::{accelerations, body_forces, gather};
@@ -88,6 +89,11 @@ impl Evaluation {
             y[i] = qvel[i] + x[i].scale(h);
         }
         metric.subtract(tree, &dynamics.tendons, &dynamics.actuation, x, y, residual);
+        if is_implicit(tree) {
+            let (k, turns) = (&dynamics.kinematics, |b: usize| turns(&self.turning, tree, b));
+            ws.slopes.update(tree, layout, c, k, &dynamics.velocity, turns);
+            ws.slopes.subtract(tree, &k.subspace, x, None, residual);
+        }
         for part in self.turning_dofs() {
             for sign in [1.0, -1.0] {
                 y.fill(D::constant(0.0));
@@ -134,9 +140,10 @@ impl Evaluation {
         let PushWorkspace { dynamics, metric, c, qpos, qvel, act, ctrl, constraints, .. } = ws;
         dynamics.update_forces(tree, layout, c, At { qpos, qvel, act, ctrl }, &[]);
         dynamics.update_mass(tree, layout, c);
-        let Dynamics { mass, factors, tendons, actuation, .. } = dynamics;
+        let Dynamics { kinematics, mass, factors, tendons, actuation, .. } = dynamics;
         factors.entries.copy_from_slice(&mass.entries);
         metric.add_to(tree, tendons, actuation, factors);
+        ws.slopes.add_to(tree, &kinematics.subspace, factors);
         let diagonal =
             |entries: &[D]| -> Vec<D> { tree.rows.iter().map(|row| entries[row.start]).collect() };
         let (inertia, whole) = (diagonal(&mass.entries), diagonal(&factors.entries));

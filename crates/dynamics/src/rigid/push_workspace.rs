@@ -7,6 +7,7 @@ use super::adjoint::Adjoint;
 use super::collision::Candidate;
 use super::constants::Layout;
 use super::constraint::{Constraints, RowInputs, depth};
+use super::fluid::Slopes;
 use super::forward::{At, Dynamics};
 use super::integrate::lift_tangent;
 use super::jacobian::{ConstantTangents, JacobianRows};
@@ -60,6 +61,7 @@ impl RigidTangents {
 pub struct PushWorkspace {
     pub(super) dynamics: Dynamics<D>,
     pub(super) metric: Metric<D>,
+    pub(super) slopes: Slopes<D>,
     pub(super) constraints: Constraints<D>,
     pub(super) c: Vec<D>,
     pub(crate) qpos: Vec<D>,
@@ -86,6 +88,7 @@ impl PushWorkspace {
         Self {
             dynamics: Dynamics::new(tree),
             metric: Metric::new(tree),
+            slopes: Slopes::new(tree),
             constraints: Constraints::default(),
             c: zeros(constants),
             qpos: zeros(tree.nq),

@@ -65,6 +65,8 @@ pub struct Body {
     pub dofs: Range<usize>,
     /// Whether any of its weight is taken off (`gravcomp`).
     pub gravity_compensated: bool,
+    /// Whether a fluid acts on ellipsoids of its geoms, not on the box of its inertia.
+    pub ellipsoids: bool,
 }
 
 /// A joint.
@@ -137,6 +139,8 @@ pub struct Geom {
     pub hull: Option<Arc<Hull>>,
     /// The heights of a height field.
     pub field: Option<Arc<HeightField>>,
+    /// Whether a fluid acts on it as an ellipsoid.
+    pub ellipsoid: bool,
 }
 
 /// Two geoms whose contact has its own parameters, whatever their bits and bodies.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use costate_dynamics::rigid::{
-    Adjoint, Derivation, Integrator, Mechanism, RigidState, RigidTangents, difference,
+    Adjoint, Derivation, Mechanism, RigidState, RigidTangents, difference,
 };
 use costate_model::Model;
 
@@ -63,9 +63,8 @@ impl Motion<'_> {
         Some(out)
     }
 
-    /// Tangents of the end by columns of θ, and the adjoint by θ of a seed times the end, where there are
-    /// adjoints: the discrete integrator has none beside constraints.
-    fn derivatives(&self, theta: &[f64]) -> (Vec<Vec<f64>>, Option<Vec<f64>>, Vec<f64>) {
+    /// Tangents of the end by columns of θ, and the adjoint by θ of a seed times the end.
+    fn derivatives(&self, theta: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>, Vec<f64>) {
         let m = &self.mechanism;
         let c = self.constants(theta).expect("the model compiles");
         let n = theta.len();
@@ -106,17 +105,13 @@ impl Motion<'_> {
         (bar.q, bar.v, bar.act) = (waves(31, nv), waves(32, nv), waves(33, na));
         let y_bar = waves(34, ny);
         let seed = [&bar.q[..], &bar.v, &bar.act, &y_bar].concat();
-        let back = m.sense_pullback(&c, at, &[], &y_bar, &mut bar, ws, sensed);
-        if m.tree.options.integrator == Integrator::Discrete && back.is_err() {
-            return (columns, None, seed);
-        }
-        back.expect("it measures");
+        m.sense_pullback(&c, at, &[], &y_bar, &mut bar, ws, sensed).expect("it measures");
         for k in (0..STEPS).rev() {
             m.step_pullback(&c, states[k].with(&self.ctrl), &[], &mut bar, ws).expect("it steps");
         }
         let mut theta_bar = vec![0.0; n];
         self.derivation.pullback(theta, &bar.c, &mut theta_bar).expect("it compiles");
-        (columns, Some(theta_bar), seed)
+        (columns, theta_bar, seed)
     }
 
     /// Differences by entry `i` of θ against `given`: the best of several widths, from both sides or,
@@ -193,7 +188,7 @@ impl Motion<'_> {
                     failures.push(format!("{name} {path}[{k}]: {given:e} for {seen:e}, {error:e}"));
                 }
                 let forward: f64 = columns[i].iter().zip(&seed).map(|(x, y)| x * y).sum();
-                let Some(back) = theta_bar.as_ref().map(|bar| bar[i]) else { continue };
+                let back = theta_bar[i];
                 let apart = (forward - back).abs();
                 if apart > 1e-9 * given.max(1e-3) * size(&seed) {
                     failures.push(format!("{name} {}[{k}]: {back} for {forward}", leaf.path));

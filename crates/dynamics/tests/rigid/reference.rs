@@ -228,6 +228,7 @@ fn geoms(m: &Value, tree: &mut Tree) {
             priority: priority[g] as i32,
             hull: None,
             field: None,
+            ellipsoid: false,
         });
     }
 }

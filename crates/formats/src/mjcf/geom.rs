@@ -94,6 +94,9 @@ const KINDS: [(&str, Kind); 9] = [
     ("sdf", Kind::SignedDistance),
 ];
 
+/// Blunt, slender and angular drag, Kutta's and Magnus' lift where the file says nothing.
+const FLUID_COEFFICIENTS: [f64; 5] = [0.5, 0.25, 1.5, 1.0, 1.0];
+
 /// A geom with its numbers in the file's units.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GeomClass {
@@ -107,6 +110,7 @@ pub(super) struct GeomClass {
     surfacevel: [f64; 6],
     adhesion: f64,
     fluid_ellipsoid: bool,
+    fluidcoef: Option<[f64; 5]>,
 }
 
 impl GeomClass {
@@ -126,6 +130,9 @@ impl GeomClass {
         if let Some(ellipsoid) = r.choice("fluidshape", &[("none", false), ("ellipsoid", true)])? {
             self.fluid_ellipsoid = ellipsoid;
         }
+        let mut coefficients = self.fluidcoef.unwrap_or(FLUID_COEFFICIENTS);
+        r.fill("fluidcoef", 1, &mut coefficients)?;
+        self.fluidcoef = Some(coefficients);
         if let Some(shell) = r.flag("shellinertia")? {
             s.shell = shell;
         }
@@ -226,8 +233,13 @@ pub(super) fn add(
             .advice("give the size of the shape, or type=\"mesh\""));
     }
     if geom.fluid_ellipsoid && b.articulation.options.fluid.is_some() {
-        let about = "forces of the fluid on an ellipsoid; the body counts as a box of its inertia";
-        b.unsupported(r, "fluidshape", about);
+        if matches!(form, Form::Mesh(_) | Form::HeightField(_) | Form::Plane) {
+            let about = "forces of the fluid on the ellipsoid of a mesh, height field or plane; the body \
+                         counts as a box of its inertia";
+            b.unsupported(r, "fluidshape", about);
+        } else {
+            geom.settings.fluid = geom.fluidcoef;
+        }
     }
     let s = &mut geom.settings;
     s.form = form;

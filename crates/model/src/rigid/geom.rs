@@ -158,6 +158,9 @@ pub struct Geom {
     pub margin: LeafId,
     /// Distance beyond the margin at which contacts are found, `gap`, m.
     pub gap: LeafId,
+    /// Coefficients of blunt, slender and angular drag, of Kutta's and Magnus' lift, where a fluid acts on it as an
+    /// ellipsoid, `fluidcoef`.
+    pub fluid: Option<LeafId>,
     /// Group, for pictures.
     pub group: i32,
     /// Colour, for pictures: red, green, blue, opacity.
@@ -201,6 +204,8 @@ pub struct GeomSettings {
     pub margin: f64,
     /// Distance beyond the margin at which contacts are found, m.
     pub gap: f64,
+    /// Coefficients of the fluid's forces on it as an ellipsoid, if it is one for the fluid.
+    pub fluid: Option<[f64; 5]>,
     /// Group.
     pub group: i32,
     /// Colour.
@@ -227,6 +232,7 @@ impl Default for GeomSettings {
             solimp: SOLIMP_DEFAULT,
             margin: 0.0,
             gap: 0.0,
+            fluid: None,
             group: 0,
             rgba: [0.5, 0.5, 0.5, 1.0],
         }
@@ -314,6 +320,12 @@ impl Articulation {
         let margin = make.scalar("margin", s.margin, "m", Bounds::ANY, about)?;
         let about = "distance beyond the margin at which contacts are found";
         let gap = make.scalar("gap", s.gap, "m", Bounds::ANY, about)?;
+        let about =
+            "blunt, slender, angular drag, Kutta's and Magnus' lift of an ellipsoid in a fluid";
+        let fluid = match &s.fluid {
+            Some(values) => Some(make.bounded("fluidcoef", values, "", bounds, about)?),
+            None => None,
+        };
         self.geoms.push(Geom {
             name: s.name.clone(),
             body,
@@ -333,6 +345,7 @@ impl Articulation {
             solimp,
             margin,
             gap,
+            fluid,
             group: s.group,
             rgba: s.rgba,
         });

@@ -1,5 +1,7 @@
 //! The steps of the derivation that are small functions: a list made once from the structure.
 
+use crate::rigid::fluid::{added_mass, semiaxes};
+use crate::rigid::tree::GeomKind;
 use costate_model::rigid::{Form, extent, principal};
 use costate_num::{DualN, Mat3, Quat, Scalar, SymMat3, Vec3};
 
@@ -68,6 +70,11 @@ pub(super) enum Kind {
     Negate,
     /// Diameter → area.
     Disc,
+    /// Size of a geom → masses and moments of the fluid that moves along, per density.
+    AddedMass {
+        /// Its shape.
+        kind: GeomKind,
+    },
 }
 
 /// A step: a function and where its numbers are.
@@ -336,6 +343,9 @@ fn apply<S: Scalar>(kind: &Kind, x: &[S], y: &mut [S]) {
             for (y, x) in y.iter_mut().zip(x) {
                 *y = -*x;
             }
+        }
+        Kind::AddedMass { kind } => {
+            write(y, &added_mass(semiaxes(*kind, [x[0], x[1], x[2]])));
         }
         Kind::Disc => y[0] = x[0] * x[0] * S::splat(std::f64::consts::PI / 4.0),
     }

@@ -11,13 +11,6 @@ use super::CompileError;
 /// The structure of the model's articulation.
 pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, CompileError> {
     let mut tree = t::Tree { options: options(model, &a.options), ..t::Tree::default() };
-    let explicit = matches!(tree.options.integrator, t::Integrator::Euler | t::Integrator::Rk4);
-    if tree.options.fluid && !explicit {
-        return Err(CompileError::NotSimulated {
-            element: "option.integrator".into(),
-            what: "forces of a fluid under another integrator than Euler and RK4",
-        });
-    }
     for body in &a.bodies {
         let gravity_compensated = body.gravcomp.is_some_and(|id| model.leaves.get(id).at(0) != 0.0);
         tree.bodies.push(t::Body {
@@ -46,7 +39,10 @@ pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, Compil
     let site = |s: &m::Site| t::Site { body: s.body, kind: kind(s.form), size: s.size };
     tree.sites = a.sites.iter().map(site).collect();
     for geom in &a.geoms {
+        let ellipsoid = geom.fluid.is_some();
+        tree.bodies[geom.body].ellipsoids |= ellipsoid;
         tree.geoms.push(t::Geom {
+            ellipsoid,
             kind: kind(geom.form),
             body: geom.body,
             condim: geom.condim,
@@ -108,7 +104,8 @@ pub(super) fn tree(model: &Model, a: &m::Articulation) -> Result<t::Tree, Compil
     Ok(tree)
 }
 
-fn kind(form: m::Form) -> t::GeomKind {
+/// The shape of a geom.
+pub(super) fn kind(form: m::Form) -> t::GeomKind {
     match form {
         m::Form::Plane => t::GeomKind::Plane,
         m::Form::Sphere => t::GeomKind::Sphere,

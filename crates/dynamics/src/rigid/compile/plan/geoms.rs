@@ -3,6 +3,7 @@
 use costate_model::rigid as m;
 
 use super::super::op::Kind;
+use super::super::structure::kind;
 use super::Planner;
 
 impl Planner<'_> {
@@ -46,6 +47,12 @@ impl Planner<'_> {
                     self.op(kind, inputs, outputs);
                 }
                 (_, placement) => self.placement(placement, pos, quat, half),
+            }
+            if let (Some(id), Some(_)) = (geom.fluid, &a.options.fluid) {
+                let to = self.c(layout.geom_fluid, g);
+                self.copy(id, to);
+                let kind = Kind::AddedMass { kind: kind(geom.form) };
+                self.op(kind, (size..size + 3).collect(), (to + 5..to + 11).collect());
             }
             for (id, block) in [
                 (geom.friction, layout.geom_friction),
