@@ -206,6 +206,10 @@ impl<S: Scalar> Actuation<S> {
                     tree.sites[site].body,
                     reference.map(|r| tree.sites[r].body),
                 )),
+                Transmission::SliderCrank { crank, slider } => {
+                    let [crank, slider] = [crank, slider].map(|s| tree.sites[s].body);
+                    dofs.extend(separate_dofs(tree, crank, Some(slider)));
+                }
             }
             starts.push(dofs.len());
         }
@@ -252,6 +256,9 @@ impl<S: Scalar> Actuation<S> {
                 Transmission::JointInParent(j) => self.joint(tree, layout, c, qpos, i, j, true),
                 Transmission::Site { site, reference } => {
                     self.site(tree, layout, c, k, i, site, reference);
+                }
+                Transmission::SliderCrank { crank, slider } => {
+                    self.slider_crank(tree, layout, c, k, i, [crank, slider]);
                 }
             }
             let mut rate = S::zero();

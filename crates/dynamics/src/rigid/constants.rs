@@ -209,6 +209,8 @@ layout! { tree;
 
     /// Scale of each actuator's length and force along the transmission.
     actuator_gear: tree.actuators.len(), 6;
+    /// Length of the rod of each slider-crank, m; unused elsewhere.
+    actuator_cranklength: tree.actuators.len(), 1;
     /// Constants of the activation.
     actuator_dynprm: tree.actuators.len(), 10;
     /// Constants of the gain.

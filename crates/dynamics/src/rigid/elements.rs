@@ -63,6 +63,13 @@ pub enum Transmission {
         /// The site that it is measured and acts against.
         reference: Option<usize>,
     },
+    /// A slider that a rod holds at a crank.
+    SliderCrank {
+        /// The site at the crank's end of the rod.
+        crank: usize,
+        /// The site along whose z axis the slider moves.
+        slider: usize,
+    },
 }
 
 /// How an actuator's activation follows its control; numbers in `actuator_dynprm`.

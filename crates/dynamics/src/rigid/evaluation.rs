@@ -25,7 +25,8 @@ use super::tree::{Integrator, JointKind, Tree};
 pub(super) struct Turning {
     pub dofs: std::ops::Range<usize>,
     pub factors: Lu,
-    /// Whether it does: under the discrete integrator not where rows act on the body.
+    /// Whether it does: under the discrete integrator not where rows, or slopes of tendons or actuators, act on
+    /// the body.
     pub active: bool,
 }
 
@@ -174,7 +175,10 @@ impl Evaluation {
             let turns = |b: usize| turns(turning, tree, b);
             slopes.update(tree, layout, c, &d.kinematics, &d.velocity, turns);
         }
-        turning.iter_mut().for_each(|part| part.active = true);
+        for part in turning.iter_mut() {
+            let (tendons, actuation, dofs) = (&d.tendons, &d.actuation, part.dofs.clone());
+            part.active = !(discrete && metric.touches(tree, tendons, actuation, dofs));
+        }
         if self.implicit {
             factors.entries.copy_from_slice(&d.mass.entries);
             metric.add_to(tree, &d.tendons, &d.actuation, factors);

@@ -4,6 +4,7 @@ use costate_num::Scalar;
 use costate_num::spatial::{Force, Motion, RigidInertia};
 
 use super::actuation::{Actuation, limit_joints};
+use super::armature::{add_armature, add_armature_forces};
 use super::constants::Layout;
 use super::fluid::add_fluid;
 use super::inertia::{MassMatrix, body_inertias};
@@ -103,10 +104,11 @@ impl<S: Scalar> Dynamics<S> {
     pub fn update_mass(&mut self, tree: &Tree, layout: &Layout, c: &[S]) {
         let (subspace, composite) = (&self.kinematics.subspace, &mut self.composite);
         self.mass.assemble(tree, layout, c, subspace, &self.inertias, composite);
+        add_armature(tree, layout, c, &self.tendons, &mut self.mass);
     }
 
     /// All forces, after [`update_position`](Self::update_position). Joint accelerations `a` make
-    /// `qfrc_bias` the whole M a + c but for armature; empty, they are zero.
+    /// `qfrc_bias` the whole M a + c but for armature of joints; empty, they are zero.
     pub fn update_forces(&mut self, tree: &Tree, layout: &Layout, c: &[S], at: At<S>, a: &[S]) {
         let subspace = &self.kinematics.subspace;
         let world = lift(tree, layout, c);
@@ -115,6 +117,10 @@ impl<S: Scalar> Dynamics<S> {
         body_forces(&self.inertias, velocity, acceleration, &mut self.force);
         self.qfrc_bias.fill(S::zero());
         gather(tree, subspace, &mut self.force, &mut self.qfrc_bias);
+        let (k, tendons) = (&self.kinematics, &self.tendons);
+        let (velocity, acceleration) = (&self.velocity, &self.acceleration);
+        let bias = &mut self.qfrc_bias;
+        add_armature_forces(tree, layout, c, k, tendons, velocity, acceleration, a, bias);
 
         let passive = &mut self.qfrc_passive;
         passive.fill(S::zero());

@@ -11,6 +11,7 @@ use super::constants::Layout;
 use super::forward::At;
 use super::inertia::MassMatrix;
 use super::kinematics::quat_at;
+use super::products::{add_product, coupled, multiply_product};
 use super::pull_actuation::EffortAdjoint;
 use super::pull_passive::polynomial_slope;
 use super::tendon::Tendons;
@@ -81,18 +82,6 @@ impl Parts {
     fn counts(self, slope: f64) -> bool {
         !self.discrete || slope >= 0.0
     }
-}
-
-/// Whether two degrees of freedom are one above the other: whether the inertia matrix has their entry.
-fn coupled(tree: &Tree, i: usize, j: usize) -> bool {
-    let (low, mut high) = (i.min(j), i.max(j));
-    while high > low {
-        match tree.dof_parent[high] {
-            Some(parent) => high = parent,
-            None => return false,
-        }
-    }
-    high == low
 }
 
 /// Rows of tendons and actuators.
@@ -237,6 +226,28 @@ impl<S: Scalar> Metric<S> {
         any
     }
 
+    /// Whether a tendon or an actuator with any slope moves one of these degrees of freedom.
+    pub fn touches(
+        &self,
+        tree: &Tree,
+        tendons: &Tendons<S>,
+        actuation: &Actuation<S>,
+        dofs: std::ops::Range<usize>,
+    ) -> bool {
+        let zero = |x: &S| costate_num::Mask::all(x.equals(S::zero()));
+        [false, true].into_iter().any(|actuator| {
+            let (d, k, count) = if actuator {
+                (&self.damping.actuator, &self.stiffness.actuator, tree.actuators.len())
+            } else {
+                (&self.damping.tendon, &self.stiffness.tendon, tree.tendons.len())
+            };
+            (0..count).any(|t| {
+                let row = rows(tendons, actuation, actuator, t).0;
+                !(zero(&d[t]) && zero(&k[t])) && row.iter().any(|dof| dofs.contains(dof))
+            })
+        })
+    }
+
     /// Adds hD + h²K to the inertia matrix.
     pub fn add_to(
         &self,
@@ -258,19 +269,7 @@ impl<S: Scalar> Metric<S> {
             };
             for t in 0..d.len() {
                 let s = d[t] + k[t].scale(h);
-                let (dofs, values) = rows(tendons, actuation, actuator, t);
-                for (n, &i) in dofs.iter().enumerate() {
-                    for (m, &j) in dofs.iter().enumerate() {
-                        if j > i || !coupled(tree, i, j) || (i == j && m > n) {
-                            continue;
-                        }
-                        // A degree of freedom named twice meets itself once in each order.
-                        let twice = if i == j && m != n { 2.0 } else { 1.0 };
-                        let row = tree.rows[i].clone();
-                        let at = row.clone().find(|&at| tree.columns[at] == j).unwrap_or(row.start);
-                        mass.entries[at] += (s * values[n] * values[m]).scale(twice);
-                    }
-                }
+                add_product(tree, rows(tendons, actuation, actuator, t), s, mass);
             }
         }
     }
@@ -295,15 +294,8 @@ impl<S: Scalar> Metric<S> {
                 (&self.damping.tendon, &self.stiffness.tendon)
             };
             for t in 0..d.len() {
-                let (dofs, values) = rows(tendons, actuation, actuator, t);
-                for (n, &i) in dofs.iter().enumerate() {
-                    for (m, &j) in dofs.iter().enumerate() {
-                        if coupled(tree, i, j) {
-                            let along = d[t] * x[j] + k[t] * y[j];
-                            out[i] += -(values[n] * values[m] * along);
-                        }
-                    }
-                }
+                let row = rows(tendons, actuation, actuator, t);
+                multiply_product(tree, row, |dof| -(d[t] * x[dof] + k[t] * y[dof]), out);
             }
         }
     }

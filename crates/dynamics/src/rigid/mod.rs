@@ -16,6 +16,7 @@
 
 mod actuation;
 mod adjoint;
+mod armature;
 pub mod collision;
 mod compile;
 mod constants;
@@ -36,6 +37,7 @@ mod metric;
 mod muscle;
 mod options;
 mod passive;
+mod products;
 mod pull_actuation;
 mod pull_energy;
 mod pull_evaluation;
@@ -50,6 +52,7 @@ mod saltation;
 mod sensing;
 mod sensor_kinds;
 mod sensors;
+mod slider_crank;
 mod step;
 mod tendon;
 mod touch;

@@ -264,6 +264,11 @@ impl Place<'_> {
                 let dofs = &actuation.dofs[actuation.entries(i)];
                 self.pull_at_site(i, site, reference, dofs, qpos, by_length, by_moment, out);
             }
+            Transmission::SliderCrank { crank, slider } => {
+                let dofs = &actuation.dofs[actuation.entries(i)];
+                let sites = [crank, slider];
+                self.pull_slider_crank(i, sites, dofs, qpos, by_length, by_moment, out);
+            }
         }
     }
 

@@ -92,6 +92,8 @@ impl Evaluation {
         let a: &[f64] = if apart { &self.qacc } else { x };
         let swept = Rates { lambda: negative, v: at.qvel, a, world };
         sweep.pull(place, &d.inertias, swept, at.qpos, wanted, gravity, out);
+        place.pull_armature(&d.tendons, at.qpos, 1.0, [negative, a], out);
+        place.pull_armature_bias(&d.tendons, at.qpos, [negative, at.qvel], out);
 
         // λᵀτ
         place.pull_springs(at.qpos, lambda, out);
@@ -117,6 +119,7 @@ impl Evaluation {
             let world = Motion::zero();
             let swept = Rates { lambda: mu, v: zeros, a: other, world };
             sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+            place.pull_armature(&d.tendons, at.qpos, 1.0, [mu, other], out);
         }
         // −μᵀ(hD x + hK(v + h x))
         let h = tree.options.timestep;
@@ -157,6 +160,7 @@ impl Evaluation {
                 let world = Motion::zero();
                 let swept = Rates { lambda: negative, v: zeros, a: other, world };
                 sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+                place.pull_armature(&d.tendons, at.qpos, 1.0, [negative, other], out);
                 (mu[i], negative[i]) = (-by_metric[i], h);
                 place.pull_metric(
                     metric,

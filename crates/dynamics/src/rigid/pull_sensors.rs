@@ -4,6 +4,7 @@ use costate_num::spatial::{Force, Motion};
 use costate_num::{DualN, Quat, Vec3};
 
 use super::adjoint::{Adjoint, Place, pull_inertia};
+use super::armature::multiply_armature;
 use super::constraint::{LimitReading, LimitSeeds, RowInputs};
 use super::evaluation::Evaluation;
 use super::forward::{At, Dynamics};
@@ -431,6 +432,12 @@ fn pull_scalar(
                 let at_armature = layout.dof_armature.at(i);
                 out.v[i] += y * c[at_armature] * at.qvel[i];
                 out.c[at_armature] += 0.5 * y * at.qvel[i] * at.qvel[i];
+            }
+            place.pull_armature(&d.tendons, at.qpos, 0.5 * y, [at.qvel, at.qvel], out);
+            let mut along = vec![0.0; tree.nv];
+            multiply_armature(tree, layout, c, &d.tendons, at.qvel, &mut along);
+            for (slot, x) in out.v.iter_mut().zip(along) {
+                *slot += y * x;
             }
         }
         // The clock runs by itself; the others are pulled elsewhere.

@@ -4,6 +4,7 @@
 use costate_num::spatial::Motion;
 use costate_num::{Scalar, Vec3};
 
+use super::armature::multiply_armature;
 use super::constraint::{RowInputs, at_zero_loss};
 use super::error::RigidError;
 use super::evaluation::{Evaluation, turns};
@@ -262,6 +263,8 @@ impl Evaluation {
             body_forces(&ws.dynamics.inertias, velocity, acceleration, &mut ws.force);
             ws.residual.fill(D::constant(0.0));
             gather(tree, subspace, &mut ws.force, &mut ws.residual);
+            let (tendons, residual) = (&ws.dynamics.tendons, &mut ws.residual);
+            multiply_armature(tree, layout, &ws.c, tendons, y, residual);
             for i in 0..n {
                 let total = ws.residual[i] + ws.c[layout.dof_armature.at(i)] * y[i];
                 for lane in 0..lanes {

@@ -7,6 +7,7 @@
 use costate_num::spatial::{Force, Motion};
 use costate_num::{Quat, Scalar, Vec3};
 
+use super::armature::multiply_armature;
 use super::constants::Layout;
 use super::constraint::{ConstraintStage, Constraints, LimitReading, Source};
 use super::error::RigidError;
@@ -328,6 +329,11 @@ pub(crate) fn measure<S: Scalar>(
                         }
                         for i in 0..tree.nv {
                             sum += c[layout.dof_armature.at(i)] * at.qvel[i] * at.qvel[i];
+                        }
+                        let mut along = vec![S::zero(); tree.nv];
+                        multiply_armature(tree, layout, c, &d.tendons, at.qvel, &mut along);
+                        for (x, v) in along.iter().zip(at.qvel) {
+                            sum += *x * *v;
                         }
                         sum.scale(0.5)
                     }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use costate_dynamics::rigid::{Derivation, Integrator, Mechanism, RigidState, RigidTangents};
+use costate_dynamics::rigid::{Derivation, Integrator, Mechanism, RigidState};
 use costate_formats::read_mjcf;
 use costate_model::Model;
 use serde_json::Value;
 
+use crate::armature::{NAMES, motion, push};
 use crate::leaves::Motion;
 use crate::reference::{compare, numbers};
 
@@ -15,21 +16,6 @@ fn recorded() -> (Model, Value) {
     let text = std::fs::read_to_string(folder.join("fluid.json")).expect("a recording");
     let model = read_mjcf(folder.join("models/fluid.xml")).unwrap_or_else(|e| panic!("{e}"));
     (model, serde_json::from_str(&text).expect("a recording is JSON"))
-}
-
-/// The model's motion from a recorded state by an integrator.
-fn motion<'a>(model: &'a Model, state: &Value, integrator: Integrator) -> Motion<'a> {
-    let derivation = Derivation::new(model).unwrap_or_else(|e| panic!("{e}"));
-    let mut tree = derivation.tree.clone();
-    tree.options.integrator = integrator;
-    let part = |name: &str| numbers(&state[name]);
-    Motion {
-        model,
-        derivation,
-        mechanism: Mechanism::new(tree),
-        start: RigidState { qpos: part("qpos"), qvel: part("qvel"), act: part("act") },
-        ctrl: part("ctrl"),
-    }
 }
 
 #[test]
@@ -62,22 +48,6 @@ fn every_leaf_that_moves_bodies_in_a_fluid_has_its_derivative() {
         }
     }
     assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
-}
-
-/// What a tangent of the next velocity along one number of a leaf is.
-fn push(motion: &Motion, leaf: &str, component: usize) -> Vec<f64> {
-    let Motion { model, derivation, mechanism: m, start, ctrl } = motion;
-    let theta = model.theta();
-    let id = model.leaves.find(leaf).unwrap_or_else(|e| panic!("{e}"));
-    let mut along = vec![0.0; theta.len()];
-    along[model.leaves.range(id).start + component] = 1.0;
-    let c = derivation.derive(&theta).unwrap_or_else(|e| panic!("{e}"));
-    let c_dot = derivation.pushforward(&theta, &along).unwrap_or_else(|e| panic!("{e}"));
-    let mut tangents = RigidTangents::zeros(&m.tree, 1);
-    let (mut ws, mut push) = (m.workspace(), m.push_workspace());
-    m.step_pushforward(&c, start.with(ctrl), &[], &mut tangents, &c_dot, &[], &mut ws, &mut push)
-        .unwrap_or_else(|e| panic!("{e}"));
-    tangents.v
 }
 
 /// Boxes and ellipsoids under every integrator.
@@ -120,14 +90,6 @@ fn every_integrator_takes_a_fluid_as_recorded() {
         }
     }
 }
-
-const NAMES: [(Integrator, &str); 5] = [
-    (Integrator::Euler, "Euler"),
-    (Integrator::Rk4, "RK4"),
-    (Integrator::Implicit, "implicit"),
-    (Integrator::ImplicitFast, "implicitfast"),
-    (Integrator::Discrete, "discrete"),
-];
 
 #[test]
 fn ellipsoids_and_boxes_have_their_derivatives_under_every_integrator() {

@@ -222,6 +222,7 @@ impl ActuatorClass {
         r.fill("gear", 1, &mut s.gear)?;
         r.fill("damping", 1, &mut s.damping)?;
         r.set_number("armature", &mut s.armature)?;
+        r.set_number("cranklength", &mut s.crank_length)?;
         if let Some(group) = r.small("group")? {
             s.group = group;
         }
@@ -266,11 +267,7 @@ pub(super) fn add(b: &mut Builder<'_>, r: &Reader<'_>, suffix: &str) -> Result<(
         b.unsupported(r, "delay", "delays of controls");
     }
     let Some(transmission) = transmission(b, r, suffix)? else {
-        if r.has("cranksite") || r.has("slidersite") {
-            leave_out(b, "slidercrank", "actuators on a slider-crank");
-        } else {
-            leave_out(b, "adhesion", "actuators that stick to what they touch");
-        }
+        leave_out(b, "adhesion", "actuators that stick to what they touch");
         return Ok(());
     };
     let compiler = &b.compiler;
@@ -344,6 +341,17 @@ fn transmission(b: &Builder<'_>, r: &Reader<'_>, suffix: &str) -> Result<Option<
             site: b.site(r, kind, suffix)?,
             reference: if r.has("refsite") { Some(b.site(r, "refsite", suffix)?) } else { None },
         }),
+        "cranksite" => {
+            if !r.has("slidersite") {
+                return Err(r
+                    .error(ErrorKind::Missing)
+                    .expected("the attribute slidersite beside cranksite"));
+            }
+            Some(Transmission::SliderCrank {
+                crank: b.site(r, "cranksite", suffix)?,
+                slider: b.site(r, "slidersite", suffix)?,
+            })
+        }
         _ => None,
     })
 }
@@ -364,7 +372,7 @@ fn inherited(
             let tendon = &b.articulation.tendons[tendon];
             tendon.limited.then(|| b.pair_of(tendon.range))
         }
-        Transmission::Site { .. } => None,
+        Transmission::Site { .. } | Transmission::SliderCrank { .. } => None,
     };
     let [low, high] = range.ok_or_else(|| {
         r.wrong("inheritrange", ErrorKind::Conflict).expected("a joint or tendon that has a range")

@@ -29,6 +29,13 @@ pub enum Transmission {
         /// The site against which lengths are measured.
         reference: Option<usize>,
     },
+    /// A slider along the z axis of a site, held at a crank by a rod of the actuator's `cranklength`.
+    SliderCrank {
+        /// The site at the crank's end of the rod.
+        crank: usize,
+        /// The site along whose z axis the slider moves.
+        slider: usize,
+    },
 }
 
 /// How activation follows control.
@@ -195,6 +202,8 @@ pub struct Actuator {
     pub transmission: Transmission,
     /// How it makes force.
     pub law: ActuatorLaw,
+    /// Length of the rod of a slider-crank, `cranklength`, m.
+    pub crank_length: Option<LeafId>,
     /// Transmission ratio, `gear`: a number, or six for ball and free joints and sites.
     pub gear: LeafId,
     /// Damping that it adds to its joint or tendon, times gear², `damping`: one number, or three with
@@ -231,6 +240,7 @@ impl Articulation {
         let scalar = match transmission {
             Transmission::Joint { joint, .. } => self.joints[joint].kind.is_scalar(),
             Transmission::Tendon { .. } => true,
+            Transmission::SliderCrank { .. } => true,
             Transmission::Site { .. } => false,
         };
         let mut make = Maker::new(leaves, "actuator", &s.name);
@@ -245,6 +255,14 @@ impl Articulation {
         let damping = make.polynomial("damping", s.damping, "", bounds, about)?;
         let about = "inertia added to its joint or tendon, times the square of the gear";
         let armature = make.scalar("armature", s.armature, "", bounds, about)?;
+        let about = "length of the rod between crank and slider";
+        let crank_length = match transmission {
+            Transmission::SliderCrank { .. } => {
+                let value = s.crank_length;
+                Some(make.scalar("cranklength", value, "m", Bounds::POSITIVE, about)?)
+            }
+            _ => None,
+        };
         let mut range = |name: &str, range: Option<[f64; 2]>, about: &str| match range {
             Some(range) => make.vector(name, &range, "", about).map(Some),
             None => Ok(None),
@@ -265,6 +283,7 @@ impl Articulation {
             name: s.name.clone(),
             transmission,
             law,
+            crank_length,
             gear,
             damping,
             armature,

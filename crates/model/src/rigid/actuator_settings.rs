@@ -112,6 +112,8 @@ pub struct ActuatorSettings {
     pub name: String,
     /// How it makes force.
     pub law: LawSettings,
+    /// Length of the rod of a slider-crank, m; unused elsewhere.
+    pub crank_length: f64,
     /// Transmission ratio.
     pub gear: [f64; 6],
     /// Damping that it adds to its joint or tendon.
@@ -137,6 +139,7 @@ impl Default for ActuatorSettings {
         Self {
             name: String::new(),
             law: LawSettings::Motor,
+            crank_length: 0.0,
             gear: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             damping: [0.0; 3],
             armature: 0.0,

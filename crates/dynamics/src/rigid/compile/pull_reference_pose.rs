@@ -138,6 +138,12 @@ impl Pull<'_> {
         for (dof, (x, l)) in x.iter().zip(lambda).enumerate() {
             self.out.c[layout.dof_armature.at(dof)] -= energy * x * l;
         }
+        {
+            let Dynamics { kinematics: k, tendons, .. } = &self.pose.dynamics;
+            let place = Place { tree, layout, c: self.c, k };
+            let qpos = &self.c[layout.qpos0.range()];
+            place.pull_armature(tendons, qpos, -energy, [lambda, x], &mut self.out);
+        }
         for b in 1..n {
             self.energy(b, energy, velocity[b], twist[b]);
         }

@@ -212,6 +212,9 @@ fn actuator_of(actuator: &m::Actuator, na: &mut usize) -> t::Actuator {
             }
             m::Transmission::Tendon { tendon } => t::Transmission::Tendon(tendon),
             m::Transmission::Site { site, reference } => t::Transmission::Site { site, reference },
+            m::Transmission::SliderCrank { crank, slider } => {
+                t::Transmission::SliderCrank { crank, slider }
+            }
         },
         dynamics,
         gain: match actuator.law.gain() {

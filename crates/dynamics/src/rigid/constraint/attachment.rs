@@ -7,22 +7,22 @@ use super::build::{Constraints, Item, RowInputs};
 use super::equality::{Attachment, attachments, pure, sandwich, spin};
 use super::pullback::{RowAdjoints, RowBar, RowSeeds, Shape};
 use crate::rigid::constants::Block;
-use crate::rigid::transport::Motions;
+use crate::rigid::transport::{BodyAdjoint, Motions};
 use crate::rigid::tree::EqualityKind;
 
 /// Derivatives of a loss by three numbers of a point or frame.
 #[derive(Clone, Copy)]
-struct PointSeeds {
+pub(in crate::rigid) struct PointSeeds {
     /// By their place.
-    place: Vec3<f64>,
+    pub place: Vec3<f64>,
     /// By their rate.
-    velocity: Vec3<f64>,
+    pub velocity: Vec3<f64>,
     /// By their second rate.
-    acceleration: Vec3<f64>,
+    pub acceleration: Vec3<f64>,
     /// By their rate for the rates λ.
-    lambda: Vec3<f64>,
+    pub lambda: Vec3<f64>,
     /// By their rate for the accelerations, taken as rates.
-    push: Vec3<f64>,
+    pub push: Vec3<f64>,
 }
 
 impl std::ops::Neg for PointSeeds {
@@ -38,29 +38,28 @@ impl std::ops::Neg for PointSeeds {
     }
 }
 
-/// Adds derivatives of a loss by a point that a body carries. Returns the derivative by the place of the point in
-/// the body, in world axes.
-fn pull_point(
-    attachment: &Attachment<f64>,
+/// Adds derivatives of a loss by a point that a body carries, at `arm` from the origin of its tree. Returns the
+/// derivative by the place of the point in the body, in world axes.
+pub(in crate::rigid) fn pull_point(
+    b: usize,
+    arm: Vec3<f64>,
     motions: Motions,
     world: Motion<f64>,
     seeds: PointSeeds,
-    bar: &mut RowAdjoints,
+    bodies: &mut [BodyAdjoint],
 ) -> Vec3<f64> {
     let PointSeeds { place, velocity, acceleration, lambda, push } = seeds;
-    let b = attachment.body;
-    let arm = attachment.arm;
     let (v, rates) = (motions.velocity[b], motions.lambda_twist[b]);
     let a = motions.acceleration[b] - world;
     // The acceleration ω × (v + ω × arm) of the point acts through its velocity, and through ω.
     let velocity = velocity + acceleration.cross(v.angular);
-    let spinning = attachment.velocity(v).cross(acceleration);
+    let spinning = (v.linear + v.angular.cross(arm)).cross(acceleration);
     let by_arm = place
         + velocity.cross(v.angular)
         + acceleration.cross(a.angular)
         + lambda.cross(rates.angular)
         + push.cross(motions.push_twist[b].angular);
-    let body = &mut bar.bodies[b];
+    let body = &mut bodies[b];
     body.place += Force::at_point(by_arm, arm);
     body.velocity += Force::at_point(velocity, arm) + Force::new(spinning, Vec3::zero());
     body.acceleration += Force::at_point(acceleration, arm);
@@ -120,8 +119,11 @@ pub(super) fn pull(
     pull_weights(at, first.body, second.body, &by[..item.count], bar);
 
     let world = motions.acceleration[0];
-    let mut by_first = Force::new(Vec3::zero(), pull_point(&first, motions, world, of(0), bar));
-    let mut by_second = Force::new(Vec3::zero(), pull_point(&second, motions, world, -of(0), bar));
+    let mut point = |end: &Attachment<f64>, seeds| {
+        let by = pull_point(end.body, end.arm, motions, world, seeds, bar.bodies);
+        Force::new(Vec3::zero(), by)
+    };
+    let (mut by_first, mut by_second) = (point(&first, of(0)), point(&second, -of(0)));
     if weld {
         let (q1, q2) = (first.orientation, second.orientation);
         let zero = Quat { w: 0.0, v: Vec3::zero() };

@@ -33,6 +33,7 @@ mod rows;
 mod solver;
 mod stage;
 
+pub(in crate::rigid) use attachment::{PointSeeds, pull_point};
 pub use build::{Constraints, Item, RowInputs, Source};
 pub use contact::{Contact, ContactParameters};
 pub use derivative::{Multipliers, ProblemTangents};

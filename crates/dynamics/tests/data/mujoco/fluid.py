@@ -79,21 +79,22 @@ def record(name, count, changes):
     return {"geom_fluid": m.geom_fluid.tolist(), "states": states, "derivatives": derivatives}
 
 
-common = [
-    ("option.density", 0, 20.0, lambda x: of_option("density", None, x)),
-    ("option.viscosity", 0, 0.03, lambda x: of_option("viscosity", None, x)),
-    ("option.wind", 1, 0.02, lambda x: of_option("wind", 1, x)),
-]
-ellipsoid = common + [
-    (f"geom.{geom}.fluidcoef", k, 0.05, lambda x, geom=geom, k=k: of_geom(geom, "fluid_coefs", k, x))
-    for geom in ("head", "fin") for k in range(5)
-] + [
-    (f"geom.{geom}.size", k, 2e-4, lambda x, geom=geom, k=k: of_geom(geom, "size", k, x))
-    for geom, k in (("head", 0), ("head", 2), ("fin", 1), ("can", 0), ("can", 1))
-]
-result = {
-    "made_with": f"mujoco {mujoco.__version__}",
-    "fluid": record("fluid", 3, common),
-    "fluid_ellipsoid": record("fluid_ellipsoid", 3, ellipsoid),
-}
-print(json.dumps(result, separators=(",", ":")))
+if __name__ == "__main__":
+    common = [
+        ("option.density", 0, 20.0, lambda x: of_option("density", None, x)),
+        ("option.viscosity", 0, 0.03, lambda x: of_option("viscosity", None, x)),
+        ("option.wind", 1, 0.02, lambda x: of_option("wind", 1, x)),
+    ]
+    ellipsoid = common + [
+        (f"geom.{geom}.fluidcoef", k, 0.05, lambda x, geom=geom, k=k: of_geom(geom, "fluid_coefs", k, x))
+        for geom in ("head", "fin") for k in range(5)
+    ] + [
+        (f"geom.{geom}.size", k, 2e-4, lambda x, geom=geom, k=k: of_geom(geom, "size", k, x))
+        for geom, k in (("head", 0), ("head", 2), ("fin", 1), ("can", 0), ("can", 1))
+    ]
+    result = {
+        "made_with": f"mujoco {mujoco.__version__}",
+        "fluid": record("fluid", 3, common),
+        "fluid_ellipsoid": record("fluid_ellipsoid", 3, ellipsoid),
+    }
+    print(json.dumps(result, separators=(",", ":")))

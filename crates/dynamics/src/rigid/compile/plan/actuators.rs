@@ -6,6 +6,7 @@ use costate_model::rigid as m;
 use super::super::CompileError;
 use super::super::op::{Kind, Op};
 use super::Planner;
+use crate::rigid::armature::may_have;
 
 impl Planner<'_> {
     pub(super) fn actuators(&mut self) -> Result<(), CompileError> {
@@ -15,6 +16,7 @@ impl Planner<'_> {
             self.plan.template[gear] = 1.0;
             self.copy(actuator.gear, gear);
             for (id, block) in [
+                (actuator.crank_length, layout.actuator_cranklength),
                 (actuator.control_range, layout.actuator_ctrlrange),
                 (actuator.force_range, layout.actuator_forcerange),
                 (actuator.activation_range, layout.actuator_actrange),
@@ -48,15 +50,19 @@ impl Planner<'_> {
                 targets = Some((
                     at(layout.dof_damping),
                     at(layout.dof_dampingpoly),
-                    Some(at(layout.dof_armature)),
+                    at(layout.dof_armature),
                 ));
             }
             m::Transmission::Tendon { tendon } => {
-                if !zero(actuator.armature) {
-                    return refuse("armature that acts through a tendon");
+                if !zero(actuator.armature) && !may_have(self.tree, tendon) {
+                    return refuse("armature that acts through a tendon around geoms");
                 }
                 let at = |block| self.c(block, tendon);
-                targets = Some((at(layout.tendon_damping), at(layout.tendon_dampingpoly), None));
+                targets = Some((
+                    at(layout.tendon_damping),
+                    at(layout.tendon_dampingpoly),
+                    at(layout.tendon_armature),
+                ));
             }
             _ => {}
         }
@@ -72,11 +78,9 @@ impl Planner<'_> {
         inputs.extend(self.at(actuator.damping));
         let outputs = [damping, poly, poly + 1][..inputs.len() - 1].to_vec();
         self.added_damping.push(Op { kind: Kind::AddByGear, inputs, outputs });
-        if let Some(armature) = armature {
-            let mut inputs = vec![gear];
-            inputs.extend(self.at(actuator.armature));
-            self.op(Kind::AddByGear, inputs, vec![armature]);
-        }
+        let mut inputs = vec![gear];
+        inputs.extend(self.at(actuator.armature));
+        self.op(Kind::AddByGear, inputs, vec![armature]);
         Ok(())
     }
 

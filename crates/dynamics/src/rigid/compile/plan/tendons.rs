@@ -5,17 +5,19 @@ use costate_model::rigid as m;
 use super::super::CompileError;
 use super::super::op::Kind;
 use super::Planner;
+use crate::rigid::armature::may_have;
 
 impl Planner<'_> {
     pub(super) fn tendons(&mut self) -> Result<(), CompileError> {
         let (a, layout) = (self.a, self.layout);
         for (t, tendon) in a.tendons.iter().enumerate() {
-            if self.leaves.get(tendon.armature).at(0) != 0.0 {
+            if self.leaves.get(tendon.armature).at(0) != 0.0 && !may_have(self.tree, t) {
                 return Err(CompileError::NotSimulated {
                     element: format!("tendon.{}", tendon.name),
-                    what: "the armature of tendons",
+                    what: "armature of tendons around geoms, which MuJoCo refuses too",
                 });
             }
+            self.copy_some(Some(tendon.armature), layout.tendon_armature, t);
             let first = self.tree.tendons[t].wraps.start;
             match &tendon.path {
                 m::TendonPath::Fixed { coef, .. } => {
