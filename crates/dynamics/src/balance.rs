@@ -109,7 +109,7 @@ impl<'a> Balance<'a> {
         loop {
             let c = lift(constants, driven.constants_dot, first);
             let ctrl = lift(ctrl, driven.ctrl_dot, first);
-            let at = At { qpos: &q, qvel: &v, act: &[], ctrl: &ctrl };
+            let at = At { qpos: &q, qvel: &v, act: &[], ctrl: &ctrl, applied: &[] };
             let d = &mut self.dynamics;
             d.update_position(tree, layout, &c, &q);
             d.update_forces(tree, layout, &c, at, &acceleration);

@@ -202,7 +202,7 @@ impl Driven {
 fn bodies<'a>(system: &System, state: &'a State) -> At<'a, f64> {
     let soft = system.soft_len();
     let act = &state.act[..system.actuator_activation_len()];
-    At { qpos: &state.q[soft..], qvel: &state.v[soft..], act, ctrl: &[] }
+    At { qpos: &state.q[soft..], qvel: &state.v[soft..], act, ctrl: &[], applied: &[] }
 }
 
 /// What the control reads at a state.

@@ -6,15 +6,15 @@ use super::{DrivenBodies, RigidScratch};
 use crate::constants::Constants;
 use crate::error::DynamicsError;
 use crate::rigid::integrate::{lift_tangent, lower_adjoint};
-use crate::rigid::{At, ConstantTangents, Evaluation, Mechanism};
+use crate::rigid::{At, ConstantTangents, DriveTangents, Evaluation, Mechanism};
 use crate::step::{InputAdjoints, StateAdjoint, StateTangents, StepInputs};
 use crate::system::{System, Workspace};
 
-/// Parts of a system's state.
+/// Parts of a system's state, without forces from outside.
 fn at<'a>(system: &System, state: &'a State, ctrl: &'a [f64]) -> At<'a, f64> {
     let soft = system.soft_len();
     let act = &state.act[..system.actuator_activation_len()];
-    At { qpos: &state.q[soft..], qvel: &state.v[soft..], act, ctrl }
+    At { qpos: &state.q[soft..], qvel: &state.v[soft..], act, ctrl, applied: &[] }
 }
 
 impl System {
@@ -214,10 +214,11 @@ impl System {
             tangents_of_c = ConstantTangents::dense(rigid_dot, constants.len());
         }
         let (m, here, given) = (&a.mechanism, at(self, state, ctrl), tangents_of_c);
+        let drive = DriveTangents { ctrl: ctrl_dot, applied: &[] };
         let pushed = if std::mem::take(&mut ws.stepped) {
-            m.push_evaluated(constants, here, moved, given, ctrl_dot, workspace, push)
+            m.push_evaluated(constants, here, moved, given, drive, workspace, push)
         } else {
-            m.push_step(constants, here, &[], moved, given, ctrl_dot, workspace, push)
+            m.push_step(constants, here, &[], moved, given, drive, workspace, push)
         };
         pushed
             .and_then(|()| {

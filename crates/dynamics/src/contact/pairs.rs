@@ -44,7 +44,8 @@ impl PairGathering {
         let (mechanism, tree) = (a.mechanism(), a.tree());
         let soft = system.soft_len();
         let own = &state.act[..tree.na];
-        let at = At { qpos: &state.q[soft..], qvel: &state.v[soft..], act: own, ctrl: &self.ctrl };
+        let (qpos, qvel) = (&state.q[soft..], &state.v[soft..]);
+        let at = At { qpos, qvel, act: own, ctrl: &self.ctrl, applied: &[] };
         let constants = &c.values[system.layout().rigid.clone()];
         let h = tree.options.timestep;
         if mechanism.look(constants, at, &mut self.workspace).is_err() {

@@ -57,8 +57,8 @@ impl Reading<'_> {
         ctrl.resize(a.tree().actuators.len(), 0.0);
         a.read_controls(self.u, &mut ctrl);
         let own = &self.state.act[..a.tree().na];
-        let at =
-            At { qpos: &self.state.q[soft..], qvel: &self.state.v[soft..], act: own, ctrl: &ctrl };
+        let (qpos, qvel) = (&self.state.q[soft..], &self.state.v[soft..]);
+        let at = At { qpos, qvel, act: own, ctrl: &ctrl, applied: &[] };
         let constants = &self.c.values[self.system.layout().rigid.clone()];
         let result = act(a.mechanism(), constants, at, memory);
         memory.ctrl = ctrl;

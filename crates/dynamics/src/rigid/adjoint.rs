@@ -24,6 +24,8 @@ pub struct Adjoint {
     pub act: Vec<f64>,
     /// Of the controls.
     pub ctrl: Vec<f64>,
+    /// Of the applied forces; stays as it is where there are none.
+    pub applied: Vec<f64>,
     /// Of the constants.
     pub c: Vec<f64>,
 }
@@ -36,12 +38,14 @@ impl Adjoint {
             v: vec![0.0; tree.nv],
             act: vec![0.0; tree.na],
             ctrl: vec![0.0; tree.actuators.len()],
+            applied: vec![0.0; tree.nv],
             c: vec![0.0; layout.len],
         }
     }
     /// Sets everything to zero.
     pub fn clear(&mut self) {
-        for part in [&mut self.q, &mut self.v, &mut self.act, &mut self.ctrl, &mut self.c] {
+        let Self { q, v, act, ctrl, applied, c } = self;
+        for part in [q, v, act, ctrl, applied, c] {
             part.fill(0.0);
         }
     }

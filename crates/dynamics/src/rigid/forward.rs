@@ -25,6 +25,8 @@ pub struct At<'a, S> {
     pub act: &'a [S],
     /// Controls.
     pub ctrl: &'a [S],
+    /// Forces applied from outside by degree of freedom, `qfrc_applied`; empty for none.
+    pub applied: &'a [S],
 }
 
 /// Everything of one evaluation of the dynamics, by its name in mjData.
@@ -54,7 +56,7 @@ pub struct Dynamics<S> {
     pub qfrc_gravcomp: Vec<S>,
     /// Actuators.
     pub qfrc_actuator: Vec<S>,
-    /// All forces but those of constraints: passive − bias + actuator.
+    /// All forces but those of constraints: passive − bias + actuator + applied.
     pub qfrc_smooth: Vec<S>,
     /// Acceleration without constraints.
     pub qacc_smooth: Vec<S>,
@@ -150,6 +152,9 @@ impl<S: Scalar> Dynamics<S> {
         limit_joints(tree, layout, c, &mut self.qfrc_actuator);
         for i in 0..tree.nv {
             self.qfrc_smooth[i] = self.qfrc_passive[i] - self.qfrc_bias[i] + self.qfrc_actuator[i];
+        }
+        for (total, applied) in self.qfrc_smooth.iter_mut().zip(at.applied) {
+            *total += *applied;
         }
     }
 

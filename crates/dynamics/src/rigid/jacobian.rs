@@ -7,7 +7,7 @@ use super::error::RigidError;
 use super::forward::At;
 use super::integrate::push_displace;
 use super::pull_evaluation::EvaluationAdjoint;
-use super::push::{LANES, RigidTangents};
+use super::push::{DriveTangents, LANES, RigidTangents};
 use super::step::{Mechanism, RigidWorkspace};
 
 /// An adjoint of an evaluation costs about this many batches of [`LANES`] tangents carried forward.
@@ -63,7 +63,8 @@ pub(crate) struct JacobianRows {
     /// Constants that any column moves.
     moved: Vec<usize>,
     marks: Vec<bool>,
-    /// Row after row: derivatives by configuration, velocities, activations, controls, moved constants.
+    /// Row after row: derivatives by configuration, velocities, activations, controls, applied forces, moved
+    /// constants.
     rows: Vec<f64>,
     /// One column of what the rows are by.
     column: Vec<f64>,
@@ -118,7 +119,7 @@ impl Mechanism {
         at: At<f64>,
         tangents: &mut RigidTangents,
         c_dot: ConstantTangents,
-        ctrl_dot: &[f64],
+        drive: DriveTangents,
         ws: &mut RigidWorkspace,
         memory: &mut JacobianRows,
     ) -> Result<(), RigidError> {
@@ -130,7 +131,10 @@ impl Mechanism {
             memory.bar = Adjoint::zeros(tree, layout);
         }
         let JacobianRows { bar, moved, rows, column, .. } = memory;
-        let (ctrl_at, c_at) = (2 * nv + na, 2 * nv + na + nu);
+        // Where there are no applied forces nothing moves them.
+        let nf = if drive.applied.is_empty() { 0 } else { at.applied.len() };
+        let ctrl_at = 2 * nv + na;
+        let (applied_at, c_at) = (ctrl_at + nu, ctrl_at + nu + nf);
         let width = c_at + moved.len();
         rows.clear();
         for i in 0..nv + na {
@@ -151,7 +155,7 @@ impl Mechanism {
             let seeds =
                 EvaluationAdjoint { act_next: &ws.act_bar, ..EvaluationAdjoint::of_step(&ws.bar) };
             ws.evaluation.pullback(tree, layout, c, at, seeds, wanted, bar)?;
-            for part in [&bar.q, &bar.v, &bar.act, &bar.ctrl] {
+            for part in [&bar.q, &bar.v, &bar.act, &bar.ctrl, &bar.applied[..nf]] {
                 rows.extend_from_slice(part);
             }
             rows.extend(moved.iter().map(|&i| bar.c[i]));
@@ -166,9 +170,10 @@ impl Mechanism {
             column[..nv].copy_from_slice(&tangents.q[of_v.clone()]);
             column[nv..2 * nv].copy_from_slice(&tangents.v[of_v.clone()]);
             column[2 * nv..ctrl_at].copy_from_slice(&tangents.act[of_act.clone()]);
-            if !ctrl_dot.is_empty() {
-                column[ctrl_at..c_at].copy_from_slice(&ctrl_dot[k * nu..(k + 1) * nu]);
+            if !drive.ctrl.is_empty() {
+                column[ctrl_at..applied_at].copy_from_slice(&drive.ctrl[k * nu..(k + 1) * nu]);
             }
+            column[applied_at..c_at].copy_from_slice(&drive.applied[k * nf..(k + 1) * nf]);
             let own = c_dot.column(k);
             if !own.is_empty() {
                 for (slot, &i) in column[c_at..].iter_mut().zip(&*moved) {

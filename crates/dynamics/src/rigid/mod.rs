@@ -74,7 +74,7 @@ pub(crate) use jacobian::ConstantTangents;
 pub use jacobian::TangentMethod;
 pub use kinematics::{Kinematics, Pose};
 pub use pull_evaluation::EvaluationAdjoint;
-pub use push::{PushWorkspace, RigidTangents};
+pub use push::{DriveTangents, PushWorkspace, RigidTangents};
 pub use sensing::SensorWorkspace;
 pub use step::{Mechanism, RigidState, RigidWorkspace};
 pub use tendon::Tendons;

@@ -101,6 +101,9 @@ impl Evaluation {
         place.pull_fluid(&d.velocity, at.qpos, at.qvel, lambda, out);
         place.pull_tendons(&d.tendons, at, lambda, entries, out);
         pull_driven(place, d, at, lambda, [negative, other], bar, wanted, entries, out);
+        if !at.applied.is_empty() {
+            add(&mut out.applied, lambda);
+        }
 
         let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
         at_zero_loss(inputs, friction, |loss, dofs, jacobian, push| {

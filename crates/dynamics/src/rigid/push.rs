@@ -15,7 +15,7 @@ use super::inverse::{accelerations, body_forces, gather};
 use super::jacobian::ConstantTangents;
 use super::push_workspace::constants;
 pub(crate) use super::push_workspace::{D, LANES};
-pub use super::push_workspace::{PushWorkspace, RigidTangents};
+pub use super::push_workspace::{DriveTangents, PushWorkspace, RigidTangents};
 use super::sensors::{Measured, measure, measure_limits};
 use super::step::{Mechanism, RigidWorkspace};
 use super::tree::Integrator;
@@ -34,13 +34,13 @@ impl Evaluation {
         let (tree, layout) = (&mechanism.tree, &mechanism.layout);
         let n = tree.nv;
         let rows = self.stage.has_rows();
-        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, residual, .. } = ws;
+        let PushWorkspace { dynamics, c, scratch, residual, qpos, qvel, act, ctrl, applied, .. } = ws;
         let [a, x, y] = scratch;
         self.friction_acceleration(tree, &mut ws.column);
         constants(&ws.column, y);
         constants(if rows || plain { &self.qacc } else { &self.step_acceleration }, a);
         constants(&self.step_acceleration, x);
-        let at = At { qpos, qvel, act, ctrl };
+        let at = At { qpos, qvel, act, ctrl, applied };
         dynamics.update_position(tree, layout, c, qpos);
         dynamics.update_forces(tree, layout, c, at, a);
         for i in 0..n {
@@ -75,15 +75,15 @@ impl Evaluation {
         let n = tree.nv;
         let rows = self.stage.has_rows();
         self.push_residual(mechanism, ws, lanes, false)?;
-        let PushWorkspace { dynamics, metric, c, qpos, qvel, act, ctrl, scratch, residual, .. } =
-            ws;
+        let PushWorkspace { dynamics, metric, c, scratch, residual, .. } = ws;
+        let PushWorkspace { qpos, qvel, act, ctrl, applied, .. } = ws;
         let [_, x, y] = scratch;
         if !self.may_be_implicit(tree) && rows {
             return Ok(());
         }
         // −(hD x + hK(v + h x)) and the implicit inertial forces.
         let h = tree.options.timestep;
-        let at = At { qpos, qvel, act, ctrl };
+        let at = At { qpos, qvel, act, ctrl, applied };
         metric.update(tree, layout, c, at, &dynamics.tendons, &dynamics.actuation);
         residual.fill(D::constant(0.0));
         for i in 0..n {
@@ -138,8 +138,9 @@ impl Evaluation {
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&mechanism.tree, &mechanism.layout);
         let n = tree.nv;
-        let PushWorkspace { dynamics, metric, c, qpos, qvel, act, ctrl, constraints, .. } = ws;
-        dynamics.update_forces(tree, layout, c, At { qpos, qvel, act, ctrl }, &[]);
+        let PushWorkspace { dynamics, metric, c, constraints, .. } = ws;
+        let PushWorkspace { qpos, qvel, act, ctrl, applied, .. } = ws;
+        dynamics.update_forces(tree, layout, c, At { qpos, qvel, act, ctrl, applied }, &[]);
         dynamics.update_mass(tree, layout, c);
         let Dynamics { kinematics, mass, factors, tendons, actuation, .. } = dynamics;
         factors.entries.copy_from_slice(&mass.entries);
@@ -192,7 +193,8 @@ impl Evaluation {
                 }
             }
         }
-        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, scratch, constraints, .. } = ws;
+        let PushWorkspace { dynamics, c, scratch, constraints, .. } = ws;
+        let PushWorkspace { qpos, qvel, act, ctrl, applied, .. } = ws;
         let a = &mut scratch[0];
         for i in 0..n {
             a[i] = D::constant(self.qacc[i]);
@@ -200,7 +202,7 @@ impl Evaluation {
                 a[i].tangent[lane] = ws.step_acceleration[lane * n + i];
             }
         }
-        let at = At { qpos, qvel, act, ctrl };
+        let at = At { qpos, qvel, act, ctrl, applied };
         measured.update(tree, layout, c, dynamics, qvel, a);
         values.fill(D::constant(0.0));
         measure(tree, layout, c, dynamics, measured, at, 0.0, values);
@@ -221,9 +223,10 @@ impl Evaluation {
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&mechanism.tree, &mechanism.layout);
         let n = tree.nv;
-        let PushWorkspace { dynamics, c, qpos, qvel, act, ctrl, constraints, .. } = ws;
+        let PushWorkspace { dynamics, c, constraints, .. } = ws;
+        let PushWorkspace { qpos, qvel, act, ctrl, applied, .. } = ws;
         // The rows read accelerations at zero joint acceleration.
-        let at = At { qpos, qvel, act, ctrl };
+        let at = At { qpos, qvel, act, ctrl, applied };
         if tree.options.exact_diagonal {
             dynamics.evaluate(tree, layout, c, at);
         } else {
@@ -283,8 +286,8 @@ impl Mechanism {
         PushWorkspace::new(&self.tree, self.layout.len)
     }
 
-    /// Tangent of [`step`](Self::step): that of the state, in place; those of constants and controls may be
-    /// empty for zero.
+    /// Tangent of [`step`](Self::step): that of the state, in place; those of constants and of what drives may
+    /// be empty for zero.
     ///
     /// # Errors
     /// As of [`step`](Self::step).
@@ -295,12 +298,12 @@ impl Mechanism {
         warm: &[f64],
         tangents: &mut RigidTangents,
         c_dot: &[f64],
-        ctrl_dot: &[f64],
+        drive: DriveTangents,
         ws: &mut RigidWorkspace,
         push: &mut PushWorkspace,
     ) -> Result<(), RigidError> {
         let c_dot = ConstantTangents::dense(c_dot, self.layout.len);
-        self.push_step(c, at, warm, tangents, c_dot, ctrl_dot, ws, push)
+        self.push_step(c, at, warm, tangents, c_dot, drive, ws, push)
     }
 
     pub(crate) fn push_step(
@@ -310,13 +313,13 @@ impl Mechanism {
         warm: &[f64],
         tangents: &mut RigidTangents,
         c_dot: ConstantTangents,
-        ctrl_dot: &[f64],
+        drive: DriveTangents,
         ws: &mut RigidWorkspace,
         push: &mut PushWorkspace,
     ) -> Result<(), RigidError> {
         ws.evaluation.update_for(&self.tree, &self.layout, c, at, warm, false)?;
         self.stages(c, at, ws)?;
-        self.push_evaluated(c, at, tangents, c_dot, ctrl_dot, ws, push)
+        self.push_evaluated(c, at, tangents, c_dot, drive, ws, push)
     }
 
     /// As [`push_step`](Self::push_step) where `ws` holds the evaluation of the step.
@@ -326,19 +329,19 @@ impl Mechanism {
         at: At<f64>,
         tangents: &mut RigidTangents,
         c_dot: ConstantTangents,
-        ctrl_dot: &[f64],
+        drive: DriveTangents,
         ws: &mut RigidWorkspace,
         push: &mut PushWorkspace,
     ) -> Result<(), RigidError> {
         let tree = &self.tree;
         if ws.later.is_none() && self.prefers_rows(tangents.columns) {
             let rows = &mut push.rows;
-            return self.push_by_rows(c, at, tangents, c_dot, ctrl_dot, ws, rows);
+            return self.push_by_rows(c, at, tangents, c_dot, drive, ws, rows);
         }
         let (nv, na, h) = (tree.nv, tree.na, tree.options.timestep);
         for first in (0..tangents.columns).step_by(LANES) {
             let lanes = LANES.min(tangents.columns - first);
-            push.lift_inputs(c, c_dot, at.ctrl, ctrl_dot, first, lanes);
+            push.lift_inputs(c, c_dot, at, drive, first, lanes);
             let (of_v, of_act) =
                 (first * nv..(first + lanes) * nv, first * na..(first + lanes) * na);
             if ws.later.is_some() {

@@ -56,6 +56,15 @@ impl RigidTangents {
     }
 }
 
+/// Tangents of what drives a step: `columns` of each, one after the other, or empty for zero.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DriveTangents<'a> {
+    /// Of the controls.
+    pub ctrl: &'a [f64],
+    /// Of the applied forces.
+    pub applied: &'a [f64],
+}
+
 /// Memory of tangents.
 #[derive(Clone, Debug)]
 pub struct PushWorkspace {
@@ -68,6 +77,7 @@ pub struct PushWorkspace {
     pub(crate) qvel: Vec<D>,
     pub(crate) act: Vec<D>,
     pub(super) ctrl: Vec<D>,
+    pub(super) applied: Vec<D>,
     pub(super) scratch: [Vec<D>; 3],
     pub(super) velocity: Vec<Motion<D>>,
     pub(super) acceleration: Vec<Motion<D>>,
@@ -95,6 +105,7 @@ impl PushWorkspace {
             qvel: zeros(tree.nv),
             act: zeros(tree.na),
             ctrl: zeros(tree.actuators.len()),
+            applied: Vec::new(),
             scratch: [zeros(tree.nv), zeros(tree.nv), zeros(tree.nv)],
             velocity: vec![Motion::zero(); bodies],
             acceleration: vec![Motion::zero(); bodies],
@@ -108,14 +119,14 @@ impl PushWorkspace {
         }
     }
 
-    /// Lifts constants and controls: lane `n` of a batch that starts at column `first` of tangents that
-    /// are empty for zero.
+    /// Lifts constants, controls and applied forces: lane `n` of a batch that starts at column `first` of
+    /// tangents that are empty for zero.
     pub(crate) fn lift_inputs(
         &mut self,
         c: &[f64],
         c_dot: ConstantTangents,
-        ctrl: &[f64],
-        ctrl_dot: &[f64],
+        at: At<f64>,
+        drive: DriveTangents,
         first: usize,
         lanes: usize,
     ) {
@@ -132,7 +143,9 @@ impl PushWorkspace {
                 }
             }
         }
-        lift(ctrl, ctrl_dot, first, lanes, &mut self.ctrl);
+        lift(at.ctrl, drive.ctrl, first, lanes, &mut self.ctrl);
+        self.applied.resize(at.applied.len(), D::constant(0.0));
+        lift(at.applied, drive.applied, first, lanes, &mut self.applied);
     }
 
     /// Lifts a state with tangents that lane `n` finds at column `n`.

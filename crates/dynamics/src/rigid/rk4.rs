@@ -74,6 +74,7 @@ impl RungeKutta {
                 v: nv,
                 act: na,
                 ctrl: vec![0.0; tree.actuators.len()],
+                applied: Vec::new(),
                 c: Vec::new(),
             },
         }
@@ -133,6 +134,13 @@ fn pull_rates(
     }
 }
 
+/// Exchanges the adjoints of what all stages of a step read.
+fn swap_shared(a: &mut Adjoint, b: &mut Adjoint) {
+    std::mem::swap(&mut a.c, &mut b.c);
+    std::mem::swap(&mut a.ctrl, &mut b.ctrl);
+    std::mem::swap(&mut a.applied, &mut b.applied);
+}
+
 impl Mechanism {
     /// Evaluates the stages after the first, whose evaluation is done.
     pub(crate) fn stages(
@@ -168,7 +176,7 @@ impl Mechanism {
             } else {
                 displace(tree, at.qpos, &stage.displacement, &mut state.qpos);
                 let evaluation = &mut evaluations[i - 1];
-                let here = state.with(at.ctrl);
+                let here = state.under(at.ctrl, at.applied);
                 evaluation.update(tree, layout, c, here, &done[i - 1].acceleration)?;
                 evaluation
             };
@@ -253,18 +261,16 @@ impl Mechanism {
             adjoint.v.fill(0.0);
             adjoint.act.fill(0.0);
             d_bar.fill(0.0);
-            // Controls and constants are summed where the caller has them.
-            std::mem::swap(&mut adjoint.c, &mut bar.c);
-            std::mem::swap(&mut adjoint.ctrl, &mut bar.ctrl);
+            // Those of what all stages share are summed where the caller has them.
+            swap_shared(adjoint, bar);
             let evaluation = if i == 0 { &mut ws.evaluation } else { &mut evaluations[i - 1] };
             let seeds = EvaluationAdjoint {
                 act_dot: &stage.act_dot_bar,
                 ..EvaluationAdjoint::of_step(&stage.acceleration_bar)
             };
-            let here = stage.state.with(at.ctrl);
+            let here = stage.state.under(at.ctrl, at.applied);
             let pulled = evaluation.pullback(tree, layout, c, here, seeds, self.wanted, adjoint);
-            std::mem::swap(&mut adjoint.c, &mut bar.c);
-            std::mem::swap(&mut adjoint.ctrl, &mut bar.ctrl);
+            swap_shared(adjoint, bar);
             pulled?;
             let (v, d) = (&stage.state.qvel, &stage.displacement);
             pull_rates(tree, d, v, &stage.rate_bar, d_bar, &mut adjoint.v);
@@ -328,7 +334,7 @@ impl Mechanism {
                     &mut q_here[of],
                 );
             }
-            let here = stage.state.with(at.ctrl);
+            let here = stage.state.under(at.ctrl, at.applied);
             push.lift_state(tree, here, &q_here, &v_here, &act_here);
             let evaluation = if i == 0 { &mut ws.evaluation } else { &mut evaluations[i - 1] };
             evaluation.push(self, push, lanes)?;

@@ -5,7 +5,7 @@ use super::constraint::{Onset, RowInputs};
 use super::error::RigidError;
 use super::forward::At;
 use super::jacobian::ConstantTangents;
-use super::push::{LANES, PushWorkspace, RigidTangents};
+use super::push::{DriveTangents, LANES, PushWorkspace, RigidTangents};
 use super::step::{Mechanism, RigidWorkspace};
 use super::tree::Integrator;
 
@@ -90,7 +90,7 @@ impl Mechanism {
             let lanes = LANES.min(tangents.columns - first);
             let (of_v, of_act) =
                 (first * nv..(first + lanes) * nv, first * na..(first + lanes) * na);
-            push.lift_inputs(c, c_dot, at.ctrl, &[], first, lanes);
+            push.lift_inputs(c, c_dot, at, DriveTangents::default(), first, lanes);
             let (q, v) = (&tangents.q[of_v.clone()], &tangents.v[of_v]);
             push.lift_state(tree, at, q, v, &tangents.act[of_act]);
             let depths = push.depths(tree, layout, &points);

@@ -6,7 +6,7 @@ use super::forward::At;
 use super::jacobian::ConstantTangents;
 use super::pull_evaluation::EvaluationAdjoint;
 use super::pull_sensors::{SensorScratch, pull};
-use super::push::{D, LANES, PushWorkspace, RigidTangents};
+use super::push::{D, DriveTangents, LANES, PushWorkspace, RigidTangents};
 use super::sensors::{Measured, check, measure, measure_limits};
 use super::step::{Mechanism, RigidWorkspace};
 use super::touch::visit_rows;
@@ -104,8 +104,8 @@ impl Mechanism {
         evaluation.pullback(tree, layout, c, at, seeds, self.wanted, bar)
     }
 
-    /// Tangents of [`sense`](Self::sense), column after column, into `out`; those of constants and controls
-    /// may be empty for zero.
+    /// Tangents of [`sense`](Self::sense), column after column, into `out`; those of constants and of what
+    /// drives may be empty for zero.
     ///
     /// # Errors
     /// As of [`sense`](Self::sense).
@@ -116,7 +116,7 @@ impl Mechanism {
         warm: &[f64],
         tangents: &RigidTangents,
         c_dot: &[f64],
-        ctrl_dot: &[f64],
+        drive: DriveTangents,
         out: &mut Vec<f64>,
         ws: &mut RigidWorkspace,
         push: &mut PushWorkspace,
@@ -131,14 +131,8 @@ impl Mechanism {
         let SensorWorkspace { pushed, values, .. } = sensors;
         for first in (0..tangents.columns).step_by(LANES) {
             let lanes = LANES.min(tangents.columns - first);
-            push.lift_inputs(
-                c,
-                ConstantTangents::dense(c_dot, layout.len),
-                at.ctrl,
-                ctrl_dot,
-                first,
-                lanes,
-            );
+            let c_dot = ConstantTangents::dense(c_dot, layout.len);
+            push.lift_inputs(c, c_dot, at, drive, first, lanes);
             let (v, act) = (first * nv..(first + lanes) * nv, first * na..(first + lanes) * na);
             push.lift_state(tree, at, &tangents.q[v.clone()], &tangents.v[v], &tangents.act[act]);
             ws.evaluation.push_measured(self, push, lanes, pushed, values)?;

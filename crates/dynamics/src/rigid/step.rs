@@ -28,7 +28,11 @@ pub struct RigidState {
 impl RigidState {
     /// This state with controls.
     pub fn with<'a>(&'a self, ctrl: &'a [f64]) -> At<'a, f64> {
-        At { qpos: &self.qpos, qvel: &self.qvel, act: &self.act, ctrl }
+        self.under(ctrl, &[])
+    }
+    /// This state with controls and applied forces.
+    pub fn under<'a>(&'a self, ctrl: &'a [f64], applied: &'a [f64]) -> At<'a, f64> {
+        At { qpos: &self.qpos, qvel: &self.qvel, act: &self.act, ctrl, applied }
     }
 }
 
@@ -137,8 +141,8 @@ impl Mechanism {
     }
 
     /// Adjoint of [`step`](Self::step): `bar` holds the adjoint of the next state in `q` (tangent
-    /// space), `v` and `act`, and that of the state afterwards; those of controls and constants
-    /// are added to.
+    /// space), `v` and `act`, and that of the state afterwards; those of controls, applied
+    /// forces and constants are added to.
     ///
     /// # Errors
     /// As of [`step`](Self::step).

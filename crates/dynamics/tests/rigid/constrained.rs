@@ -20,7 +20,7 @@ fn evaluate(r: &Reference) -> Evaluation {
     let (qpos, qvel) = (r.snapshot("qpos"), r.snapshot("qvel"));
     let (act, ctrl) = (r.snapshot("act"), r.snapshot("ctrl"));
     let mut dynamics = Dynamics::new(&r.tree);
-    let at = At { qpos: &qpos, qvel: &qvel, act: &act, ctrl: &ctrl };
+    let at = At { qpos: &qpos, qvel: &qvel, act: &act, ctrl: &ctrl, applied: &[] };
     assert_eq!(dynamics.evaluate(&r.tree, &r.layout, &r.c, at), None);
     let mut stage = ConstraintStage::default();
     let starts: &[&[f64]] = &[&dynamics.qacc_smooth];
@@ -76,7 +76,7 @@ fn push(
     let splat = |x: &[f64]| x.iter().map(|x| Dual::splat(*x)).collect::<Vec<Dual<f64>>>();
     let (act, ctrl) = (splat(&r.snapshot("act")), splat(&r.snapshot("ctrl")));
     let a = splat(&e.stage.solver.acceleration);
-    let at = At { qpos: q, qvel: v, act: &act, ctrl: &ctrl };
+    let at = At { qpos: q, qvel: v, act: &act, ctrl: &ctrl, applied: &[] };
     let mut dynamics = Dynamics::<DualN<f64, 1>>::new(&r.tree);
     // J̇ v needs the accelerations at zero joint acceleration, the residual those at a.
     assert_eq!(dynamics.evaluate(&r.tree, &r.layout, c, at), None);

@@ -46,6 +46,7 @@ pub fn at_snapshot(r: &Reference, integrator: Integrator) -> Point {
         c,
         state: RigidState { qpos, qvel, act },
         ctrl: r.snapshot("ctrl"),
+        applied: Vec::new(),
     }
 }
 

@@ -325,7 +325,7 @@ fn derivatives_of_accelerations_are_the_recorded_ones() {
         let layout = &r.layout;
         let (qpos, qvel) = (r.snapshot("qpos"), r.snapshot("qvel"));
         let (act, ctrl) = (r.snapshot("act"), r.snapshot("ctrl"));
-        let at = At { qpos: &qpos, qvel: &qvel, act: &act, ctrl: &ctrl };
+        let at = At { qpos: &qpos, qvel: &qvel, act: &act, ctrl: &ctrl, applied: &[] };
         let mut evaluation = Evaluation::new(&tree);
         evaluation.update(&tree, layout, &r.c, at, &[]).expect("it evaluates");
         for dof in 0..tree.nv {

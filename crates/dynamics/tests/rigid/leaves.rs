@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use costate_dynamics::rigid::{
-    Adjoint, Derivation, Mechanism, RigidState, RigidTangents, difference,
+    Adjoint, Derivation, DriveTangents, Mechanism, RigidState, RigidTangents, difference,
 };
 use costate_model::Model;
 
@@ -80,7 +80,8 @@ impl Motion<'_> {
         let mut states = vec![self.start.clone()];
         for k in 0..STEPS {
             let at = states[k].with(&self.ctrl);
-            m.step_pushforward(&c, at, &[], &mut tangents, &c_dot, &[], &mut ws, &mut push)
+            let still = DriveTangents::default();
+            m.step_pushforward(&c, at, &[], &mut tangents, &c_dot, still, &mut ws, &mut push)
                 .expect("it steps");
             let mut next = RigidState::default();
             m.step(&c, at, &[], &mut next, &mut ws).expect("it steps");
@@ -88,7 +89,8 @@ impl Motion<'_> {
         }
         let at = states[STEPS].with(&self.ctrl);
         let (ws, sensed) = (&mut ws, &mut sensors);
-        m.sense_pushforward(&c, at, &[], &tangents, &c_dot, &[], &mut y_dot, ws, &mut push, sensed)
+        let still = DriveTangents::default();
+        m.sense_pushforward(&c, at, &[], &tangents, &c_dot, still, &mut y_dot, ws, &mut push, sensed)
             .expect("it measures");
         let (nv, na, ny) = (m.tree.nv, m.tree.na, m.sensor_values());
         let columns = (0..n)

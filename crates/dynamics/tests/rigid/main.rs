@@ -1,5 +1,6 @@
 //! Articulated bodies against recorded results of MuJoCo, stage by stage, and their derivatives.
 
+mod applied;
 mod armature;
 mod broad;
 mod compile;

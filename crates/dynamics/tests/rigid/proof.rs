@@ -1,7 +1,7 @@
 //! Proofs of the derivatives of a step: tangents against differences, adjoints against tangents.
 
 use costate_dynamics::rigid::{
-    Adjoint, Integrator, Layout, Mechanism, RigidState, RigidTangents, TangentMethod, difference,
+    Adjoint, At, DriveTangents, Integrator, Layout, Mechanism, RigidState, RigidTangents, TangentMethod, difference,
     displace,
 };
 
@@ -21,6 +21,7 @@ pub struct Point {
     pub c: Vec<f64>,
     pub state: RigidState,
     pub ctrl: Vec<f64>,
+    pub applied: Vec<f64>,
 }
 
 /// A direction in which everything moves.
@@ -30,16 +31,22 @@ pub struct Direction {
     pub v: Vec<f64>,
     pub act: Vec<f64>,
     pub ctrl: Vec<f64>,
+    pub applied: Vec<f64>,
     pub c: Vec<f64>,
 }
 
 impl Point {
+    fn at(&self) -> At<'_, f64> {
+        self.state.under(&self.ctrl, &self.applied)
+    }
+
     fn still(&self) -> Direction {
         Direction {
             q: vec![0.0; self.state.qvel.len()],
             v: vec![0.0; self.state.qvel.len()],
             act: vec![0.0; self.state.act.len()],
             ctrl: vec![0.0; self.ctrl.len()],
+            applied: vec![0.0; self.applied.len()],
             c: vec![0.0; self.c.len()],
         }
     }
@@ -59,14 +66,15 @@ impl Point {
             act: move_by(&self.state.act, &by.act),
         };
         let (ctrl, c) = (move_by(&self.ctrl, &by.ctrl), move_by(&self.c, &by.c));
-        Point { mechanism: m.clone(), c, state, ctrl }
+        let applied = move_by(&self.applied, &by.applied);
+        Point { mechanism: m.clone(), c, state, ctrl, applied }
     }
 
     fn step(&self, by: &Direction, size: f64) -> RigidState {
         let p = self.moved(by, size);
         let m = &p.mechanism;
         let mut next = RigidState::default();
-        m.step(&p.c, p.state.with(&p.ctrl), &[], &mut next, &mut m.workspace()).expect("it steps");
+        m.step(&p.c, p.at(), &[], &mut next, &mut m.workspace()).expect("it steps");
         next
     }
 
@@ -75,7 +83,7 @@ impl Point {
         let p = self.moved(by, size);
         let m = &p.mechanism;
         let (mut ws, mut sensors, mut out) = (m.workspace(), m.sensor_workspace(), Vec::new());
-        m.sense(&p.c, p.state.with(&p.ctrl), 0.3, &[], &mut out, &mut ws, &mut sensors)
+        m.sense(&p.c, p.at(), 0.3, &[], &mut out, &mut ws, &mut sensors)
             .expect("it measures");
         out
     }
@@ -87,10 +95,11 @@ impl Point {
 
     fn push_by(&self, directions: &[Direction], tangents: TangentMethod) -> RigidTangents {
         let m = Mechanism { tangents, ..self.mechanism.clone() };
-        let (mut tangents, c_dot, ctrl_dot) = columns(directions);
+        let (mut tangents, c_dot, ctrl, applied) = columns(directions);
+        let drive = DriveTangents { ctrl: &ctrl, applied: &applied };
         let (mut ws, mut push) = (m.workspace(), m.push_workspace());
-        let at = self.state.with(&self.ctrl);
-        m.step_pushforward(&self.c, at, &[], &mut tangents, &c_dot, &ctrl_dot, &mut ws, &mut push)
+        let at = self.at();
+        m.step_pushforward(&self.c, at, &[], &mut tangents, &c_dot, drive, &mut ws, &mut push)
             .expect("it steps");
         tangents
     }
@@ -106,18 +115,19 @@ impl Point {
     }
 }
 
-/// Directions as columns: of the state, of the constants, of the controls.
-fn columns(directions: &[Direction]) -> (RigidTangents, Vec<f64>, Vec<f64>) {
+/// Directions as columns: of the state, of the constants, of the controls, of applied forces.
+fn columns(directions: &[Direction]) -> (RigidTangents, Vec<f64>, Vec<f64>, Vec<f64>) {
     let mut tangents = RigidTangents { columns: directions.len(), ..RigidTangents::default() };
-    let (mut c_dot, mut ctrl_dot) = (Vec::new(), Vec::new());
+    let (mut c_dot, mut ctrl_dot, mut applied_dot) = (Vec::new(), Vec::new(), Vec::new());
     for d in directions {
         tangents.q.extend(&d.q);
         tangents.v.extend(&d.v);
         tangents.act.extend(&d.act);
         c_dot.extend(&d.c);
         ctrl_dot.extend(&d.ctrl);
+        applied_dot.extend(&d.applied);
     }
-    (tangents, c_dot, ctrl_dot)
+    (tangents, c_dot, ctrl_dot, applied_dot)
 }
 
 /// A direction in one block of the constants that keeps axes and quaternions of unit length.
@@ -151,6 +161,9 @@ fn directions(p: &Point) -> Vec<(String, Direction)> {
         ("act".to_owned(), Direction { act: waves(3, na), ..still.clone() }),
         ("ctrl".to_owned(), Direction { ctrl: waves(4, nu), ..still.clone() }),
     ];
+    if !p.applied.is_empty() {
+        out.push(("applied".to_owned(), Direction { applied: waves(6, nv), ..still.clone() }));
+    }
     let layout = &p.mechanism.layout;
     for (name, block) in layout.blocks() {
         // Friction that is zero can only grow, and then there is a row more.
@@ -173,8 +186,9 @@ fn flat(t: &RigidTangents, column: usize) -> Vec<f64> {
 
 /// A direction's product with adjoints.
 fn along_adjoint(d: &Direction, bar: &Adjoint) -> f64 {
-    let pairs =
-        [(&d.q, &bar.q), (&d.v, &bar.v), (&d.act, &bar.act), (&d.ctrl, &bar.ctrl), (&d.c, &bar.c)];
+    let state = [(&d.q, &bar.q), (&d.v, &bar.v), (&d.act, &bar.act)];
+    let inputs = [(&d.ctrl, &bar.ctrl), (&d.applied, &bar.applied), (&d.c, &bar.c)];
+    let pairs = [state, inputs].concat();
     pairs.iter().flat_map(|(d, b)| d.iter().zip(b.iter())).map(|(x, y)| x * y).sum()
 }
 
@@ -226,7 +240,7 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
     bar.act = waves(13, na);
     let along = tangents.dot(&bar);
     let seed = norm(&[bar.q.clone(), bar.v.clone(), bar.act.clone()].concat());
-    m.step_pullback(&p.c, p.state.with(&p.ctrl), &[], &mut bar, &mut m.workspace())
+    m.step_pullback(&p.c, p.at(), &[], &mut bar, &mut m.workspace())
         .expect("it steps");
     for (k, (what, d)) in directions.iter().enumerate() {
         let back = along_adjoint(d, &bar);
@@ -269,7 +283,7 @@ pub fn prove_from_bound(name: &str, p: &Point, c: Vec<f64>) -> Vec<String> {
     bar.act = waves(13, m.tree.na);
     let seed = norm(&[bar.q.clone(), bar.v.clone(), bar.act.clone()].concat());
     let along = tangents.dot(&bar)[0];
-    m.step_pullback(&p.c, p.state.with(&p.ctrl), &[], &mut bar, &mut m.workspace())
+    m.step_pullback(&p.c, p.at(), &[], &mut bar, &mut m.workspace())
         .expect("it steps");
     let back = along_adjoint(&d, &bar);
     let within = (back - along).abs() <= 1e-11 * scale * seed;
@@ -298,17 +312,18 @@ pub fn prove_sensors(name: &str, p: &Point) -> Vec<String> {
     let directions = directions(p);
     let only: Vec<Direction> = directions.iter().map(|(_, d)| d.clone()).collect();
     let m = &p.mechanism;
-    let (tangents, c_dot, ctrl_dot) = columns(&only);
+    let (tangents, c_dot, ctrl, applied) = columns(&only);
+    let drive = DriveTangents { ctrl: &ctrl, applied: &applied };
     let (mut ws, mut push) = (m.workspace(), m.push_workspace());
     let (mut sensors, mut y_dot) = (m.sensor_workspace(), Vec::new());
-    let at = p.state.with(&p.ctrl);
+    let at = p.at();
     m.sense_pushforward(
         &p.c,
         at,
         &[],
         &tangents,
         &c_dot,
-        &ctrl_dot,
+        drive,
         &mut y_dot,
         &mut ws,
         &mut push,

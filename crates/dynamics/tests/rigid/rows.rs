@@ -20,7 +20,7 @@ fn at_snapshot(r: &Reference) -> (Dynamics<f64>, Constraints) {
     let (qpos, qvel) = (r.snapshot("qpos"), r.snapshot("qvel"));
     let (act, ctrl) = (r.snapshot("act"), r.snapshot("ctrl"));
     let mut dynamics = Dynamics::new(&r.tree);
-    let at = At { qpos: &qpos, qvel: &qvel, act: &act, ctrl: &ctrl };
+    let at = At { qpos: &qpos, qvel: &qvel, act: &act, ctrl: &ctrl, applied: &[] };
     assert_eq!(dynamics.evaluate(&r.tree, &r.layout, &r.c, at), None);
     let mut constraints = Constraints::default();
     constraints.update(RowInputs {
@@ -155,7 +155,7 @@ fn loss<S: Real>(r: &Reference, s: &Seeds, c: &[S], qpos: &[S], qvel: &[S]) -> S
     let splat = |x: &[f64]| x.iter().map(|x| S::splat(*x)).collect::<Vec<S>>();
     let (act, ctrl) = (splat(&r.snapshot("act")), splat(&r.snapshot("ctrl")));
     let mut dynamics = Dynamics::new(&r.tree);
-    let at = At { qpos, qvel, act: &act, ctrl: &ctrl };
+    let at = At { qpos, qvel, act: &act, ctrl: &ctrl, applied: &[] };
     assert_eq!(dynamics.evaluate(&r.tree, &r.layout, c, at), None);
     let mut found = Constraints::<S>::default();
     let (tree, layout, dynamics) = (&r.tree, &r.layout, &dynamics);

@@ -10,7 +10,7 @@ fn evaluate(r: &Reference) -> Dynamics<f64> {
     let mut d = Dynamics::new(&r.tree);
     let (qpos, qvel) = (r.snapshot("qpos"), r.snapshot("qvel"));
     let (act, ctrl) = (r.snapshot("act"), r.snapshot("ctrl"));
-    let at = At { qpos: &qpos, qvel: &qvel, act: &act, ctrl: &ctrl };
+    let at = At { qpos: &qpos, qvel: &qvel, act: &act, ctrl: &ctrl, applied: &[] };
     let bad = d.evaluate(&r.tree, &r.layout, &r.c, at);
     assert_eq!(bad, None, "{}: pivot", r.name);
     d

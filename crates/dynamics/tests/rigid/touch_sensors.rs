@@ -21,7 +21,7 @@ fn touching(elliptic: bool) -> Point {
     qpos[scalar..].copy_from_slice(&[0.71, 0.045]);
     let qvel = (0..tree.nv).map(|i| 0.1 * (1.0 + i as f64).sin()).collect();
     let state = RigidState { qpos, qvel, act: Vec::new() };
-    Point { mechanism: Mechanism::new(tree), c, state, ctrl: Vec::new() }
+    Point { mechanism: Mechanism::new(tree), c, state, ctrl: Vec::new(), applied: Vec::new() }
 }
 
 #[test]

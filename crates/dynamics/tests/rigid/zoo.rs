@@ -1,7 +1,7 @@
 //! A mechanism with one of everything that the recorded models leave out, and the proofs of its derivatives.
 
 use costate_dynamics::rigid::{
-    Actuator, At, BiasKind, Body, Dynamics, DynamicsKind, GainKind, GeomKind, Integrator, Joint,
+    Actuator, BiasKind, Body, Dynamics, DynamicsKind, GainKind, GeomKind, Integrator, Joint,
     JointKind, Layout, Mechanism, PathElement, RigidState, Sensor, SensorKind, SensorObject, Site,
     Tendon, TendonPath, Transmission, Tree,
 };
@@ -191,7 +191,7 @@ fn normalise(x: &mut [f64]) {
     x.iter_mut().for_each(|x| *x /= length);
 }
 
-fn point(integrator: Integrator) -> Point {
+pub fn point(integrator: Integrator) -> Point {
     let mut tree = tree();
     tree.options.integrator = integrator;
     let mechanism = Mechanism::new(tree);
@@ -208,7 +208,7 @@ fn point(integrator: Integrator) -> Point {
     let act = waves(5, tree.na).iter().map(|x| 0.5 + 0.3 * x).collect();
     let state = RigidState { qpos, qvel: waves(4, tree.nv), act };
     let ctrl = waves(6, tree.actuators.len()).iter().map(|x| 0.5 + 0.3 * x).collect();
-    Point { mechanism, c, state, ctrl }
+    Point { mechanism, c, state, ctrl, applied: Vec::new() }
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn one_of_everything_has_proved_derivatives() {
 }
 
 /// One of every sensor that has derivatives, with and without a frame of reference.
-fn sensors() -> Vec<Sensor> {
+pub fn sensors() -> Vec<Sensor> {
     use SensorKind as K;
     use SensorObject::{Body, BodyFrame, Site};
     let mut kinds = vec![
@@ -303,7 +303,7 @@ fn muscles_and_limits_are_where_the_test_wants_them() {
     let p = point(Integrator::Euler);
     let (tree, layout) = (&p.mechanism.tree, &p.mechanism.layout);
     let mut d = Dynamics::new(tree);
-    let at = At { qpos: &p.state.qpos, qvel: &p.state.qvel, act: &p.state.act, ctrl: &p.ctrl };
+    let at = p.state.with(&p.ctrl);
     assert_eq!(d.evaluate(tree, layout, &p.c, at), None);
     assert!(d.actuation.force[8] < -0.1, "the muscle pulls: {}", d.actuation.force[8]);
     assert!((d.actuation.force[13].abs() - 0.05).abs() < 1e-15);
