@@ -71,8 +71,40 @@ URDF = """<robot name="arm">
 MODELS = ROOT / "crates/dynamics/tests/data"
 
 
-@pytest.fixture(params=["arm", "contact", "urdf"])
-def robot_case(request, tmp_path):
+HAMMER = """<mujoco model="hammer">
+<option timestep="0.0005"/>
+<worldbody>
+<body name="arm" pos="-0.1 0.05 0.14">
+<joint name="hinge" axis="0 1 0" damping="0.01"/>
+<geom name="head" size="0.03" pos="0.15 0 0" mass="0.1"/>
+<geom name="rod" type="capsule" size="0.01 0.1" pos="0.08 0 0" quat="0.7 0 0.7 0" mass="0.05"/>
+</body>
+</worldbody>
+<actuator><motor name="arm" joint="hinge"/></actuator>
+</mujoco>"""
+
+
+@pytest.fixture(scope="session")
+def hammer_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hammer") / "hammer.xml"
+    path.write_text(HAMMER)
+    return path
+
+
+@pytest.fixture(scope="session")
+def mixed(hammer_file):
+    """A hammer that lies in a soft block, with forces on both sides."""
+    scene = costate.Builder("mixed", robot=hammer_file)
+    scene.grid("block", cells=(2, 2, 2), cell=np.full(3, 0.05), material="stable-neo-hookean",
+               young=2e4, poisson=0.3, density=100.0, damping=3.0, radius=0.004,
+               regions={"top": {"side": "z+"}}, load={"push": {"at": "top"}})
+    for geom in ("head", "rod"):
+        scene.touch(geom, stiffness=900.0, damping=2.0, friction=0.4, slip_speed=0.1, ramp=5e-3)
+    return scene.build()
+
+
+@pytest.fixture(params=["arm", "contact", "urdf", "mixed"])
+def robot_case(request, tmp_path, mixed):
     """A robot with the parameters, the initial (q, v) and the controls that derivatives are checked by."""
     rng = np.random.default_rng(3)
     if request.param == "arm":
@@ -82,6 +114,10 @@ def robot_case(request, tmp_path):
         (tmp_path / "arm.urdf").write_text(URDF)
         model = costate.load(tmp_path / "arm.urdf")
         paths = ["body.lower.mass", "joint.shoulder.frictionloss", "option.gravity"]
+    elif request.param == "mixed":
+        model = mixed
+        paths = ["geom.head.mass", "geom.head.size", "geom.rod.soft.stiffness", "geom.head.soft.friction",
+                 "soft.block.young", "soft.block.density", "option.gravity"]
     else:
         model = costate.load(MODELS / "mujoco/models/sphere_roll.xml")
         paths = ["geom.ball.mass", "geom.ball.friction", "geom.ball.solref", "option.gravity"]
@@ -90,6 +126,9 @@ def robot_case(request, tmp_path):
     if request.param == "contact":
         # The ball rolls and slips all the time, in the floor.
         q[2], v = 0.0995, np.array([0.7, 0.05, -0.01, 0.1, 6.0, 1.8])
+    elif request.param == "mixed":
+        q = q + 1e-3 * rng.normal(size=q.shape)
+        v[-1] = 6.0
     else:
         q = q + 0.4 * rng.normal(size=q.shape)
     controls = {c.name: 0.3 * rng.normal(size=(8, c.size)) for c in model.inputs}

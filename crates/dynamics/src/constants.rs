@@ -33,6 +33,9 @@ pub struct Layout {
     pub rigid_start: [Range<usize>; 3],
     /// Parameters of controllers, drives and friction.
     pub control: Range<usize>,
+    /// Contact of soft vertices with articulated bodies: of each geom that they touch its parameters, |g|,
+    /// and the radii of the vertices.
+    pub coupling: Range<usize>,
     /// How many numbers in all.
     pub len: usize,
 }
@@ -46,6 +49,8 @@ pub struct RigidSizes {
     pub state: [usize; 3],
     /// Parameters of the control.
     pub control: usize,
+    /// Constants of the contact of soft vertices with it.
+    pub coupling: usize,
 }
 
 impl Layout {
@@ -70,7 +75,9 @@ impl Layout {
         let forces = forces.map(&mut take).collect();
         let rigid_start = rigid.state.map(&mut take);
         let control = take(rigid.control);
+        let coupling = rigid.coupling;
         let rigid = take(rigid.constants);
+        let coupling = take(coupling);
         Self {
             gravity,
             inverse_mass,
@@ -82,6 +89,7 @@ impl Layout {
             rigid,
             rigid_start,
             control,
+            coupling,
             len,
         }
     }

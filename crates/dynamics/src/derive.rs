@@ -73,6 +73,9 @@ impl System {
                 *slot = theta[at];
             }
         }
+        if let Some(coupling) = &self.coupling {
+            coupling.derive(theta, &mut values[self.layout.coupling.clone()]);
+        }
         if let Some(a) = &self.articulated {
             a.derive(theta, &self.layout, &mut values)?;
         }
@@ -121,6 +124,10 @@ impl System {
             for (slot, &at) in c_dot[range].iter_mut().zip(&control.parameters) {
                 *slot = theta_dot[at];
             }
+        }
+        if let Some(coupling) = &self.coupling {
+            let range = self.layout.coupling.clone();
+            coupling.derive_pushforward(theta, theta_dot, &mut c_dot[range]);
         }
         if let Some(a) = &self.articulated {
             a.derive_pushforward(theta, theta_dot, &self.layout, &mut c_dot);
@@ -177,6 +184,10 @@ impl System {
             for (bar, &at) in c_bar[self.layout.control.clone()].iter().zip(&control.parameters) {
                 theta_bar[at] += bar;
             }
+        }
+        if let Some(coupling) = &self.coupling {
+            let range = self.layout.coupling.clone();
+            coupling.derive_pullback(theta, &c_bar[range], &mut theta_bar);
         }
         if let Some(a) = &self.articulated {
             a.derive_pullback(theta, c_bar, &self.layout, &mut theta_bar);

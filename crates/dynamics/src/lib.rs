@@ -7,6 +7,7 @@ mod check;
 mod constants;
 pub mod contact;
 mod control;
+mod coupling;
 mod derive;
 mod driven;
 mod error;
@@ -21,6 +22,7 @@ pub mod soft;
 mod stability;
 mod step;
 mod system;
+mod variation;
 mod wanted;
 
 pub use articulated::Articulated;

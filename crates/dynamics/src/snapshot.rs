@@ -86,6 +86,12 @@ impl System {
             onset.touches(&c.values[range.clone()], at, &mut of_geom);
             out.extend(of_geom.iter().map(|touch| (onset.geom().to_owned(), *touch)));
         }
+        if let Some(mut scratch) = self.coupling_scratch() {
+            let geoms: Vec<&str> = self.coupled_geoms().map(|(geom, _)| geom).collect();
+            self.coupled_touches(c, state, &mut scratch, |surface, touch| {
+                out.push((geoms[surface].to_owned(), touch));
+            });
+        }
         out
     }
 

@@ -41,7 +41,8 @@ enum Part {
 
 impl System {
     /// Estimates the largest stable step at a state: elements, damping, and contacts as if every
-    /// vertex touched.
+    /// vertex touched. In contacts with articulated bodies both sides' masses count, the body's as often as
+    /// vertices touch it at the state, once at least.
     pub fn stable_step(&self, c: &Constants, state: &State, u: &[f64]) -> StableStep {
         let mut ws = self.workspace();
         let rest = State { v: vec![0.0; state.v.len()], ..state.clone() };
@@ -60,6 +61,18 @@ impl System {
         for (force, range) in self.forces.iter().zip(&self.layout.forces) {
             if let Some((k, d, what)) = force.contact_rates(&c.values[range.clone()], w) {
                 let limit = bound(k, d);
+                if limit < best.bound {
+                    best.bound = limit;
+                    best.limited_by = what;
+                }
+            }
+        }
+        if let Some(scratch) = &mut ws.coupling {
+            for (closed, k_contact, d_contact, what) in self.coupled_rates(c, &rest, scratch) {
+                // Beside a contact that is closed the elements act too; they are in the power iteration's
+                // matrix, and contacts with articulated bodies are not.
+                let [k, d] = if closed { [k, d_all] } else { [0.0; 2] };
+                let limit = bound(k + k_contact, d + d_contact);
                 if limit < best.bound {
                     best.bound = limit;
                     best.limited_by = what;

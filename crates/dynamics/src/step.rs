@@ -6,14 +6,16 @@ use costate_model::State;
 use rayon::prelude::*;
 
 use crate::constants::Constants;
+use crate::coupling::CoupledAdjoints;
 use crate::error::DynamicsError;
 use crate::force::{Adjoints, At, Tangents};
 use crate::system::{Motion, System, Workspace};
+pub use crate::variation::{InputAdjoints, StateAdjoint, StateTangents};
 
 /// Vertices that one thread takes at a time.
-const VERTICES: usize = 1024;
+pub(crate) const VERTICES: usize = 1024;
 /// From how many vertices on the work is spread over threads.
-const PARALLEL: usize = 4096;
+pub(crate) const PARALLEL: usize = 4096;
 
 /// The inputs of a step: all channels at its start and at its end.
 #[derive(Clone, Copy, Debug)]
@@ -22,88 +24,6 @@ pub struct StepInputs<'a> {
     pub now: &'a [f64],
     /// At the end; prescribed paths arrive there.
     pub next: &'a [f64],
-}
-
-/// Tangents of a state, or of constants and inputs: `columns` of them, one after the other.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StateTangents {
-    /// How many columns.
-    pub columns: usize,
-    /// Of the positions, in their tangent space: an orientation has three numbers, a rotation in
-    /// the axes of the body.
-    pub q: Vec<f64>,
-    /// Of the velocities.
-    pub v: Vec<f64>,
-    /// Of the activations.
-    pub act: Vec<f64>,
-}
-
-/// The adjoint of a state.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StateAdjoint {
-    /// Of the positions, in their tangent space.
-    pub q: Vec<f64>,
-    /// Of the velocities.
-    pub v: Vec<f64>,
-    /// Of the activations.
-    pub act: Vec<f64>,
-}
-
-impl StateTangents {
-    /// Makes all of them zero.
-    pub fn clear(&mut self) {
-        for part in [&mut self.q, &mut self.v, &mut self.act] {
-            part.fill(0.0);
-        }
-    }
-    /// Takes the numbers of others of the same size.
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.q.copy_from_slice(&other.q);
-        self.v.copy_from_slice(&other.v);
-        self.act.copy_from_slice(&other.act);
-    }
-}
-
-impl StateAdjoint {
-    /// Makes it zero.
-    pub fn clear(&mut self) {
-        for part in [&mut self.q, &mut self.v, &mut self.act] {
-            part.fill(0.0);
-        }
-    }
-    /// Adds another.
-    pub fn add(&mut self, other: &Self) {
-        let parts = [(&mut self.q, &other.q), (&mut self.v, &other.v), (&mut self.act, &other.act)];
-        for (to, from) in parts {
-            to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
-        }
-    }
-    /// Whether all its numbers are finite.
-    pub fn is_finite(&self) -> bool {
-        // Without a branch per number, so that a block is checked on registers.
-        let block = |values: &[f64]| values.iter().fold(true, |ok, x| ok & x.is_finite());
-        let parts = [&self.q, &self.v, &self.act];
-        if self.v.len() > 3 * PARALLEL {
-            parts.into_par_iter().all(|part| part.par_chunks(3 * VERTICES).all(block))
-        } else {
-            parts.into_iter().all(|part| part.chunks(3 * VERTICES).all(block))
-        }
-    }
-    /// All its numbers.
-    pub fn iter(&self) -> impl Iterator<Item = f64> {
-        self.q.iter().chain(&self.v).chain(&self.act).copied()
-    }
-}
-
-/// Adjoints of what a run is a function of; a step adds to them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct InputAdjoints {
-    /// Of the constants.
-    pub c: Vec<f64>,
-    /// Of the inputs at the step's start.
-    pub now: Vec<f64>,
-    /// Of the inputs at the step's end.
-    pub next: Vec<f64>,
 }
 
 impl System {
@@ -208,10 +128,12 @@ impl System {
         At { x: &state.q[..soft], v: &state.v[..soft], u }
     }
 
-    /// All forces on the vertices at a state, N, into `ws.force`.
+    /// All forces on the vertices at a state, N, into `ws.force`, and those that vertices apply to
+    /// articulated bodies into `ws.coupling`.
     pub(crate) fn net_forces(&self, c: &Constants, state: &State, u: &[f64], ws: &mut Workspace) {
+        ws.force.fill(0.0);
+        self.couple(c, state, ws);
         let Workspace { force: f, scratch, .. } = ws;
-        f.fill(0.0);
         let at = self.soft_at(state, u);
         for ((force, range), scratch) in
             self.forces.iter().zip(&self.layout.forces).zip(scratch.iter_mut())
@@ -243,6 +165,8 @@ impl System {
         u_dot: StepInputs,
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
+        self.couple(c, state, ws);
+        self.couple_pushforward(c, state, tangents, c_dot, ws);
         self.step_rigid_pushforward(c, state, u, tangents, c_dot, u_dot, ws)?;
         let (soft, n, columns) = (self.soft_len(), self.dof(), tangents.columns);
         if soft == n {
@@ -283,6 +207,9 @@ impl System {
             self.net_forces(c, state, u.now, ws);
         }
         ws.tangent.clear();
+        if let Some(coupled) = &ws.coupling {
+            ws.tangent.extend_from_slice(&coupled.force_dot);
+        }
         ws.tangent.resize(n * columns, 0.0);
         let mut f_dot = std::mem::take(&mut ws.tangent);
         let at = self.soft_at(state, u.now);
@@ -364,12 +291,14 @@ impl System {
         inputs: &mut InputAdjoints,
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
-        self.step_rigid_pullback(c, state, u, adjoint, inputs, ws)?;
         // Forces matter to the adjoint through the masses only, and to the jump term.
         let masses = self.wants_masses();
         if masses || self.model.options.saltation {
             self.net_forces(c, state, u.now, ws);
+        } else {
+            self.couple(c, state, ws);
         }
+        self.step_rigid_pullback(c, state, u, adjoint, inputs, ws)?;
         if self.model.options.saltation {
             self.jump_pullback(c, state, u.next, adjoint, inputs, ws);
         }
@@ -394,6 +323,11 @@ impl System {
                 c: &mut inputs.c[range.clone()],
             };
             force.pullback(&c.values[range.clone()], at, &ws.lambda, adjoints, scratch);
+        }
+        if let (Some(scratch), Some(rigid)) = (&mut ws.coupling, &ws.rigid) {
+            let bars = [&*ws.lambda, rigid.applied_bar()];
+            let out = CoupledAdjoints { q: &mut adjoint.q, v: &mut adjoint.v, c: &mut inputs.c };
+            self.couple_pullback(c, state, bars, None, out, scratch);
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use costate_model::{InputChannel, Model, State};
 use crate::articulated::{Articulated, RigidScratch};
 use crate::constants::{Constants, Layout};
 use crate::control::Control;
+use crate::coupling::{Coupling, CouplingScratch};
 use crate::error::DynamicsError;
 use crate::force::{Force, Scratch};
 use crate::soft;
@@ -36,6 +37,7 @@ pub struct System {
     pub(crate) forces: Vec<Box<dyn Force>>,
     pub(crate) articulated: Option<Articulated>,
     pub(crate) control: Option<Control>,
+    pub(crate) coupling: Option<Coupling>,
     pub(crate) layout: Layout,
     pub(crate) motion: Vec<Motion>,
     /// Soft body of each vertex.
@@ -60,6 +62,7 @@ pub struct Workspace {
     /// A promise that the last call was the step of the same state, whose evaluation the tangents of
     /// articulated bodies may use; it holds for one call.
     pub(crate) stepped: bool,
+    pub(crate) coupling: Option<Box<CouplingScratch>>,
     /// The state after the step; only the saltation option fills it.
     pub(crate) next: State,
 }
@@ -85,6 +88,8 @@ impl System {
         let articulated = Articulated::new(model, control.as_ref())?;
         let mut sizes = articulated.as_ref().map(Articulated::sizes).unwrap_or_default();
         sizes.control = control.as_ref().map_or(0, |control| control.parameters.len());
+        let coupling = Coupling::new(model)?;
+        sizes.coupling = coupling.as_ref().map_or(0, Coupling::constants_len);
         let lengths = forces.iter().map(|f| f.constants_len());
         let layout = Layout::new(vertices, model.soft.len(), lengths, sizes);
         let channels = model.inputs();
@@ -121,6 +126,7 @@ impl System {
             forces,
             articulated,
             control,
+            coupling,
             layout,
             motion,
             body_of,
@@ -238,6 +244,7 @@ impl System {
             tangent: Vec::new(),
             rigid: self.articulated.as_ref().map(|a| Box::new(a.scratch(self.control.as_ref()))),
             stepped: false,
+            coupling: self.coupling_scratch(),
             next: State::default(),
         }
     }
@@ -369,6 +376,9 @@ impl System {
             let at = parameters.and_then(|p| p.get(i - l.control.start)).copied();
             let leaf = at.and_then(|at| self.model.leaves.locate(at));
             leaf.map_or("a gain".into(), |(id, _)| self.model.leaves.get(id).path.clone())
+        } else if l.coupling.contains(&i) {
+            let coupling = self.coupling.as_ref();
+            coupling.map_or("a constant".into(), |x| x.constant_name(i - l.coupling.start))
         } else if l.rigid.contains(&i) || l.rigid_start.iter().any(|r| r.contains(&i)) {
             let a = self.articulated.as_ref();
             a.map_or("a constant".into(), |a| a.constant_name(&self.model, l, i))

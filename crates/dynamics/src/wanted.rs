@@ -85,6 +85,11 @@ fn articulated(model: &Model, a: &Articulation, leaves: &[LeafId]) -> rigid::Wan
     if let Some(start) = &a.initial {
         neither.extend(start.qpos.iter().chain(&start.qvel).chain(start.act.iter().flatten()));
     }
+    for soft in &a.soft_contacts {
+        let c = &soft.contact;
+        neither.extend([c.stiffness, c.damping, c.friction, c.ramp]);
+        neither.extend(c.slip_speed.into_iter().chain(c.friction_damping));
+    }
     let mut masses = HashSet::new();
     for body in &a.bodies {
         match &body.inertial {
@@ -100,8 +105,11 @@ fn articulated(model: &Model, a: &Articulation, leaves: &[LeafId]) -> rigid::Wan
             Inertial::FromGeoms => {}
         }
     }
+    let of_robot = |id: &LeafId| {
+        !neither.contains(id) && !model.leaves.get(*id).path.starts_with("soft.")
+    };
     rigid::Wanted {
-        inertial: leaves.iter().any(|id| !neither.contains(id)),
-        placement: leaves.iter().any(|id| !neither.contains(id) && !masses.contains(id)),
+        inertial: leaves.iter().any(of_robot),
+        placement: leaves.iter().any(|id| of_robot(id) && !masses.contains(id)),
     }
 }

@@ -58,7 +58,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         ("[friction.f]\njoint = \"hinge\"\ndry = -1.0\n", 5, "friction.f.dry"),
         ("[values]\n\"joint.hinge.dampin\" = 1\n", 4, "damping"),
-        ("[soft.x]\n", 3, "beside"),
+        ("[geom.x]\ntype = \"plane\"\n", 3, "beside a robot alone"),
     ] {
         let error = parse(&folder, text).unwrap_err().to_string();
         assert!(error.contains(part), "{text}: {error}");

@@ -16,8 +16,9 @@ mod transform;
 mod view;
 
 pub use builder::{
-    Damping, ELASTIC_LAWS, GeomBuilder, GridSplit, HingeSettings, MassRule, MaterialParameter,
-    MaterialSettings, MembraneSettings, SoftBuilder, SpringSettings, TetrahedraSettings,
+    ContactSettings, Damping, ELASTIC_LAWS, GeomBuilder, GridSplit, HingeSettings, MassRule,
+    MaterialParameter, MaterialSettings, MembraneSettings, SoftBuilder, SpringSettings,
+    TetrahedraSettings,
 };
 pub use error::ModelError;
 pub use geom::{ContactMaterial, Geom, Shape};

@@ -44,7 +44,9 @@ class Builder:
         Whether derivatives add the jump term at contact onset, for laws whose force jumps there.
     robot
         File of a robot (MJCF, URDF) that the scene is around: :meth:`controller`, :meth:`drive` and
-        :meth:`friction` say what its own file cannot (``docs/control.md``).
+        :meth:`friction` say what its own file cannot (``docs/control.md``). Soft bodies may stand beside it,
+        and :meth:`touch` says which of its geoms they touch. Time step and gravity are those of its file
+        unless they are given here.
     values, allow
         Leaves of the robot that differ from its file; what of it need not be simulated.
     """
@@ -71,13 +73,12 @@ class Builder:
             "name": name,
             "option": {k: v for k, v in option.items() if v is not None},
         }
-        if robot is None:
-            self._root |= {"soft": {}, "geom": {}}
-        else:
+        if robot is not None:
             self._root |= {
                 "robot": os.path.abspath(robot), "allow": list(allow) or None, "values": dict(values or {}),
                 "input": {}, "controller": {}, "drive": {}, "friction": {},
             }
+        self._root |= {"soft": {}, "geom": {}}
         self._laws: dict[tuple[str, str], Law] = {}
 
     def soft(self, name: str, **keys: Any) -> Builder:
@@ -189,6 +190,13 @@ class Builder:
         """A fixed thing that soft bodies touch, by the keys of ``[geom.NAME]``."""
         return self._add("geom", name, {"type": type, **keys})
 
+    def touch(self, geom: str, **keys: Any) -> Builder:
+        """Makes soft bodies touch a geom of the robot, with forces on both sides, by the keys of
+        ``[geom.NAME.soft]``: ``stiffness`` and so on; the leaves are ``geom.NAME.soft.…``."""
+        if "robot" not in self._root:
+            raise BadInput(f"geom.{geom}: the scene has no robot; name its file: Builder(robot=…)")
+        return self._add("geom", geom, {"soft": {k: v for k, v in keys.items() if v is not None}})
+
     def plane(self, name: str, **keys: Any) -> Builder:
         """An infinite plane through ``pos`` with ``normal`` (up by default)."""
         return self.geom(name, "plane", **keys)
@@ -263,10 +271,7 @@ class Builder:
     def _add(self, kind: str, name: str, keys: Mapping[str, Any]) -> Builder:
         table = self._root.get(kind)
         if table is None:
-            why = "the scene has no robot; name its file: Builder(robot=…)"
-            if "robot" in self._root:
-                why = "a scene around a robot has nothing soft, and its geoms are in the robot's file"
-            raise BadInput(f"{kind}.{name}: {why}")
+            raise BadInput(f"{kind}.{name}: the scene has no robot; name its file: Builder(robot=…)")
         if name in table:
             raise BadInput(f"{kind}.{name}: the name is taken; choose another")
         table[name] = {k: v for k, v in keys.items() if v is not None}

@@ -2,6 +2,7 @@
 
 mod common;
 mod experiments;
+mod mixed;
 mod readme;
 mod robots;
 mod scenes;

@@ -57,6 +57,13 @@ pub(crate) struct RigidScratch {
     driven: Option<Driven>,
 }
 
+impl RigidScratch {
+    /// Adjoint of the applied forces of the last step's adjoint.
+    pub fn applied_bar(&self) -> &[f64] {
+        &self.bar.applied
+    }
+}
+
 /// The derivation of a model with one more motor for each joint that is pushed at, and the numbers
 /// that these motors add behind θ.
 fn derivation(model: &Model, pushes: &[usize]) -> Result<(Derivation, Vec<f64>), DynamicsError> {
@@ -172,7 +179,7 @@ impl Articulated {
     pub(crate) fn sizes(&self) -> RigidSizes {
         let tree = self.tree();
         let state = [tree.nq, tree.nv, tree.na];
-        RigidSizes { constants: self.mechanism.layout.len, state, control: 0 }
+        RigidSizes { constants: self.mechanism.layout.len, state, control: 0, coupling: 0 }
     }
 
     pub(crate) fn scratch(&self, control: Option<&Control>) -> RigidScratch {

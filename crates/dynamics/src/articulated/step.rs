@@ -4,6 +4,7 @@ use costate_model::State;
 
 use super::{DrivenBodies, RigidScratch};
 use crate::constants::Constants;
+use crate::coupling::applied;
 use crate::error::DynamicsError;
 use crate::rigid::integrate::{lift_tangent, lower_adjoint};
 use crate::rigid::{At, ConstantTangents, DriveTangents, Evaluation, Mechanism};
@@ -87,7 +88,7 @@ impl System {
     }
 
     /// One evaluation of the dynamics of articulated bodies with the acceleration that constraints leave,
-    /// and the controls as they act.
+    /// and the controls as they act, under the applied forces that `ws` holds.
     pub(crate) fn evaluate_rigid(
         &self,
         c: &Constants,
@@ -98,6 +99,7 @@ impl System {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else {
             return Ok((None, Vec::new()));
         };
+        let applied = applied(&ws.coupling);
         let RigidScratch { workspace, ctrl, driven, .. } = &mut **scratch;
         a.read_controls(u, ctrl);
         let mut constants = &c.values[self.layout.rigid.clone()];
@@ -109,12 +111,12 @@ impl System {
         let evaluation = &mut workspace.evaluation;
         let step = (state.time / self.timestep()).round() as usize;
         evaluation
-            .update(tree, layout, constants, at(self, state, ctrl), &[])
+            .update(tree, layout, constants, At { applied, ..at(self, state, ctrl) }, &[])
             .map_err(|error| a.error(&self.model, error, step, state.time))?;
         Ok((Some(evaluation.clone()), ctrl.clone()))
     }
 
-    /// The part of the step that belongs to articulated bodies.
+    /// The part of the step that belongs to articulated bodies, under the applied forces that `ws` holds.
     pub(crate) fn step_rigid(
         &self,
         c: &Constants,
@@ -125,6 +127,7 @@ impl System {
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
+        let applied = applied(&ws.coupling);
         let RigidScratch { workspace, next: moved, ctrl, driven, .. } = &mut **scratch;
         let soft = self.soft_len();
         a.read_controls(u, ctrl);
@@ -133,7 +136,8 @@ impl System {
             driven.update(self, (a, control), c, state, u, ctrl);
             constants = &driven.c;
         }
-        let result = a.mechanism.step(constants, at(self, state, ctrl), &[], moved, workspace);
+        let start = At { applied, ..at(self, state, ctrl) };
+        let result = a.mechanism.step(constants, start, &[], moved, workspace);
         next.q.truncate(soft);
         next.v.truncate(soft);
         next.q.extend_from_slice(&moved.qpos);
@@ -146,7 +150,8 @@ impl System {
         result.map_err(|error| a.error(&self.model, error, step + 1, time))
     }
 
-    /// The part of the tangent of the step that belongs to articulated bodies, in place.
+    /// The part of the tangent of the step that belongs to articulated bodies, in place, under the applied
+    /// forces and their tangents that `ws` holds.
     pub(crate) fn step_rigid_pushforward(
         &self,
         c: &Constants,
@@ -158,6 +163,8 @@ impl System {
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
+        let applied = applied(&ws.coupling);
+        let applied_dot = ws.coupling.as_ref().map_or(&[][..], |coupled| &coupled.applied_dot);
         let RigidScratch {
             workspace,
             push,
@@ -213,8 +220,9 @@ impl System {
             // The control adds tangents of its own.
             tangents_of_c = ConstantTangents::dense(rigid_dot, constants.len());
         }
-        let (m, here, given) = (&a.mechanism, at(self, state, ctrl), tangents_of_c);
-        let drive = DriveTangents { ctrl: ctrl_dot, applied: &[] };
+        let here = At { applied, ..at(self, state, ctrl) };
+        let (m, given) = (&a.mechanism, tangents_of_c);
+        let drive = DriveTangents { ctrl: ctrl_dot, applied: applied_dot };
         let pushed = if std::mem::take(&mut ws.stepped) {
             m.push_evaluated(constants, here, moved, given, drive, workspace, push)
         } else {
@@ -245,7 +253,8 @@ impl System {
         Ok(())
     }
 
-    /// The part of the adjoint of the step that belongs to articulated bodies, in place.
+    /// The part of the adjoint of the step that belongs to articulated bodies, in place, under the applied
+    /// forces that `ws` holds.
     pub(crate) fn step_rigid_pullback(
         &self,
         c: &Constants,
@@ -256,6 +265,7 @@ impl System {
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
+        let applied = applied(&ws.coupling);
         let RigidScratch { workspace, next, ctrl, bar, driven, .. } = &mut **scratch;
         let (soft, own) = (self.soft_len(), self.actuator_activation_len());
         a.read_controls(u.now, ctrl);
@@ -263,6 +273,7 @@ impl System {
         bar.v.copy_from_slice(&adjoint.v[soft..]);
         bar.act.copy_from_slice(&adjoint.act[..own]);
         bar.ctrl.fill(0.0);
+        bar.applied.fill(0.0);
         let rigid = self.layout.rigid.clone();
         bar.c.copy_from_slice(&inputs.c[rigid.clone()]);
         let mut constants = &c.values[rigid.clone()];
@@ -270,7 +281,7 @@ impl System {
             driven.update(self, (a, control), c, state, u.now, ctrl);
             constants = &driven.c;
         }
-        let state_at = at(self, state, ctrl);
+        let state_at = At { applied, ..at(self, state, ctrl) };
         let result = match self.model.options.saltation {
             false => Ok(()),
             true => (a.mechanism.step(constants, state_at, &[], next, workspace)).and_then(|()| {

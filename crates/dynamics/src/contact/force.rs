@@ -36,11 +36,11 @@ pub(super) struct Touching {
     pub normal: Vec3<f64>,
 }
 
-pub(super) fn vec3(values: &[f64], vertex: usize) -> Vec3<f64> {
+pub(crate) fn vec3(values: &[f64], vertex: usize) -> Vec3<f64> {
     Vec3::new(values[3 * vertex], values[3 * vertex + 1], values[3 * vertex + 2])
 }
 
-pub(super) fn add3(to: &mut [f64], vertex: usize, value: Vec3<f64>) {
+pub(crate) fn add3(to: &mut [f64], vertex: usize, value: Vec3<f64>) {
     to[3 * vertex] += value.x;
     to[3 * vertex + 1] += value.y;
     to[3 * vertex + 2] += value.z;
@@ -73,6 +73,67 @@ pub(super) fn moving3(values: &[f64], tangents: &[f64], vertex: usize) -> Vec3<D
     dual3(vec3(values, vertex), tangent)
 }
 
+/// Lists the vertices that a cheap bound cannot rule out, in order, at the start of `near`, and returns
+/// how many they are.
+pub(crate) fn near<F: Surface>(
+    radii: &[f64],
+    pose: &Pose<f64>,
+    x: &[f64],
+    near: &mut Vec<u32>,
+) -> usize {
+    // One place more than vertices: every vertex is written, and kept by moving on.
+    near.resize(radii.len() + 1, 0);
+    let mut count = 0;
+    let points = x.chunks_exact(3).zip(radii).enumerate();
+    match F::reach(&pose.size) {
+        None => {
+            let n = pose.quat.rotate(Vec3::splat([0.0, 0.0, 1.0]));
+            for (i, (p, r)) in points {
+                let d = Vec3::new(p[0], p[1], p[2]) - pose.pos;
+                let slack = SLACK * (d.x.abs() + d.y.abs() + d.z.abs());
+                near[count] = i as u32;
+                count += usize::from(n.dot(d) <= r + slack);
+            }
+        }
+        Some(reach) => {
+            let reach = reach * (1.0 + SLACK);
+            for (i, (p, r)) in points {
+                let d = Vec3::new(p[0], p[1], p[2]) - pose.pos;
+                near[count] = i as u32;
+                count += usize::from(d.norm_squared() <= (reach + r) * (reach + r));
+            }
+        }
+    }
+    count
+}
+
+/// Largest stiffness and damping over mass of a contact, and which of its parts is the largest.
+/// Friction counts with its slope, under the vertex's own weight at `gravity` where the slope grows with
+/// the load. Of each vertex that can move: its inverse mass, and that of what is pushed apart.
+pub(crate) fn rates(
+    p: &ContactParameters<f64>,
+    friction: Friction,
+    gravity: f64,
+    masses: impl Iterator<Item = [f64; 2]>,
+) -> (f64, f64, &'static str) {
+    let (mut stiffness, mut damping, mut slip) = (0.0f64, 0.0f64, 0.0f64);
+    for [own, w] in masses {
+        let slope = friction.slope(p.friction, gravity / own, p.slip);
+        stiffness = stiffness.max(p.stiffness * w);
+        damping = damping.max(p.damping * w);
+        slip = slip.max(slope * w);
+    }
+    let rate = damping.max(slip);
+    let what = if rate < stiffness.sqrt() {
+        "stiffness"
+    } else if slip > damping {
+        "friction"
+    } else {
+        "damping"
+    };
+    (stiffness, rate, what)
+}
+
 impl<F: Surface, L: ContactLaw> Contact<F, L> {
     pub fn new(model: &Model, geom: &Geom) -> Result<Self, ModelError> {
         let (source, friction) = Source::new(model, geom, L::SLOPE)?;
@@ -84,36 +145,6 @@ impl<F: Surface, L: ContactLaw> Contact<F, L> {
             friction,
             kind: PhantomData,
         })
-    }
-
-    /// Lists the vertices that a cheap bound cannot rule out, in order, at the start of `near`,
-    /// and returns how many they are.
-    fn near(&self, c: &[f64], pose: &Pose<f64>, x: &[f64], near: &mut Vec<u32>) -> usize {
-        let radii = &c[RADII..RADII + self.vertices];
-        // One place more than vertices: every vertex is written, and kept by moving on.
-        near.resize(self.vertices + 1, 0);
-        let mut count = 0;
-        let points = x.chunks_exact(3).zip(radii).enumerate();
-        match F::reach(&pose.size) {
-            None => {
-                let n = pose.quat.rotate(Vec3::splat([0.0, 0.0, 1.0]));
-                for (i, (p, r)) in points {
-                    let d = Vec3::new(p[0], p[1], p[2]) - pose.pos;
-                    let slack = SLACK * (d.x.abs() + d.y.abs() + d.z.abs());
-                    near[count] = i as u32;
-                    count += usize::from(n.dot(d) <= r + slack);
-                }
-            }
-            Some(reach) => {
-                let reach = reach * (1.0 + SLACK);
-                for (i, (p, r)) in points {
-                    let d = Vec3::new(p[0], p[1], p[2]) - pose.pos;
-                    near[count] = i as u32;
-                    count += usize::from(d.norm_squared() <= (reach + r) * (reach + r));
-                }
-            }
-        }
-        count
     }
 
     /// Depth of one vertex (negative above the surface) and the surface's normal.
@@ -138,7 +169,7 @@ impl<F: Surface, L: ContactLaw> Contact<F, L> {
         mut visit: impl FnMut(Touching),
     ) {
         let (pose, _) = plain(c);
-        let count = self.near(c, &pose, x, near);
+        let count = self::near::<F>(&c[RADII..RADII + self.vertices], &pose, x, near);
         for &vertex in &near[..count] {
             let vertex = vertex as usize;
             let (depth, normal) = self.place(c, &pose, x, vertex);
@@ -275,25 +306,10 @@ impl<F: Surface, L: ContactLaw> Force for Contact<F, L> {
         });
     }
 
-    /// Stiffness and damping per vertex mass. Friction counts with its slope, under the vertex's
-    /// own weight where the slope grows with the load.
     fn contact_rates(&self, c: &[f64], inverse_mass: &[f64]) -> Option<(f64, f64, String)> {
         let (_, p) = plain(c);
-        let (mut stiffness, mut damping, mut slip) = (0.0f64, 0.0f64, 0.0f64);
-        for &w in inverse_mass.iter().take(self.vertices).filter(|w| **w > 0.0) {
-            let slope = self.friction.slope(p.friction, c[GRAVITY] / w, p.slip);
-            stiffness = stiffness.max(p.stiffness * w);
-            damping = damping.max(p.damping * w);
-            slip = slip.max(slope * w);
-        }
-        let rate = damping.max(slip);
-        let what = if rate < stiffness.sqrt() {
-            "stiffness"
-        } else if slip > damping {
-            "friction"
-        } else {
-            "damping"
-        };
+        let masses = inverse_mass.iter().take(self.vertices).filter(|w| **w > 0.0);
+        let (stiffness, rate, what) = rates(&p, self.friction, c[GRAVITY], masses.map(|&w| [w, w]));
         Some((stiffness, rate, format!("the {what} of {}", self.label)))
     }
 

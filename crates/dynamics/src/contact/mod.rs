@@ -3,8 +3,8 @@
 //! A vertex of radius r touches where its depth d = r − φ(x) is positive, φ being the geom's
 //! signed distance. One file per shape in [`shapes`], one per law in [`laws`].
 
-mod constants;
-mod force;
+pub(crate) mod constants;
+pub(crate) mod force;
 pub mod laws;
 mod onset;
 mod pairs;
@@ -41,13 +41,14 @@ fn contact(model: &Model, geom: &Geom) -> Result<Box<dyn Force>, DynamicsError> 
         Smooth::NAME => with_law::<Smooth>(model, geom),
         Warp::NAME => with_law::<Warp>(model, geom),
         WarpShape::NAME => with_law::<WarpShape>(model, geom),
-        name => Err(DynamicsError::UnknownLaw {
-            element: format!("geom.{}", geom.name),
-            kind: "contact",
-            name: name.into(),
-            known: CONTACT_LAWS.map(String::from).to_vec(),
-        }),
+        name => Err(unknown_law(format!("geom.{}", geom.name), name)),
     }
+}
+
+/// The error of a contact law that is not registered.
+pub(crate) fn unknown_law(element: String, name: &str) -> DynamicsError {
+    let known = CONTACT_LAWS.map(String::from).to_vec();
+    DynamicsError::UnknownLaw { element, kind: "contact", name: name.into(), known }
 }
 
 fn with_law<L: ContactLaw>(model: &Model, geom: &Geom) -> Result<Box<dyn Force>, DynamicsError> {

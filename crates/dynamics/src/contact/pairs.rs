@@ -4,6 +4,7 @@ use costate_model::State;
 
 use super::report::GeomContacts;
 use crate::constants::Constants;
+use crate::coupling::CouplingScratch;
 use crate::rigid::{At, RigidWorkspace};
 use crate::system::System;
 
@@ -16,6 +17,7 @@ const JUMPS: f64 = 1e-3;
 pub(super) struct PairGathering {
     workspace: RigidWorkspace,
     ctrl: Vec<f64>,
+    coupled: Option<Box<CouplingScratch>>,
     pairs: Vec<Pair>,
 }
 
@@ -34,7 +36,8 @@ impl PairGathering {
     pub fn new(system: &System) -> Option<Self> {
         let a = system.articulated()?;
         let ctrl = vec![0.0; a.tree().actuators.len()];
-        Some(Self { workspace: a.mechanism().workspace(), ctrl, pairs: Vec::new() })
+        let (workspace, coupled) = (a.mechanism().workspace(), system.coupling_scratch());
+        Some(Self { workspace, ctrl, coupled, pairs: Vec::new() })
     }
 
     /// Takes in the next state. One that cannot be evaluated is passed over: the step says what is
@@ -45,7 +48,11 @@ impl PairGathering {
         let soft = system.soft_len();
         let own = &state.act[..tree.na];
         let (qpos, qvel) = (&state.q[soft..], &state.v[soft..]);
-        let at = At { qpos, qvel, act: own, ctrl: &self.ctrl, applied: &[] };
+        if let Some(coupled) = &mut self.coupled {
+            system.find_applied(c, state, coupled);
+        }
+        let applied = crate::coupling::applied(&self.coupled);
+        let at = At { qpos, qvel, act: own, ctrl: &self.ctrl, applied };
         let constants = &c.values[system.layout().rigid.clone()];
         let h = tree.options.timestep;
         if mechanism.look(constants, at, &mut self.workspace).is_err() {

@@ -6,6 +6,7 @@ use super::laws::{ContactLaw, Smooth};
 use super::onset::Touch;
 use super::pairs::{self, PairGathering};
 use crate::constants::Constants;
+use crate::coupling::CouplingScratch;
 use crate::force::At;
 use crate::system::System;
 
@@ -139,13 +140,18 @@ impl GeomContacts {
 pub struct ContactMonitor<'a> {
     system: &'a System,
     geoms: Vec<Gathering>,
-    touches: Vec<Touch>,
+    /// The geoms of articulated bodies that vertices touch.
+    surfaces: Vec<Gathering>,
+    /// What touches now, geom by geom.
+    touches: Vec<Vec<Touch>>,
+    coupled: Option<Box<CouplingScratch>>,
     pairs: Option<PairGathering>,
     started: bool,
 }
 
 struct Gathering {
-    force: usize,
+    /// Index of the force, or of the geom among those of articulated bodies.
+    index: usize,
     contacts: GeomContacts,
     /// Steps in contact so far per vertex; zero where it does not touch.
     steps: Vec<usize>,
@@ -157,21 +163,17 @@ struct Gathering {
 impl<'a> ContactMonitor<'a> {
     /// A monitor that has seen nothing.
     pub fn new(system: &'a System) -> Self {
-        let geoms = system
-            .forces()
-            .iter()
-            .enumerate()
+        let forces = system.forces().iter().enumerate();
+        let geoms = forces
             .filter_map(|(i, force)| Some((i, force.onset()?)))
-            .map(|(force, onset)| Gathering {
-                force,
-                contacts: GeomContacts::new(onset.geom().into(), onset.law()),
-                steps: vec![0; system.vertex_count()],
-                from_before: vec![false; system.vertex_count()],
-                ended_steps: 0,
-            })
+            .map(|(i, onset)| Gathering::new(system, i, onset.geom(), onset.law()))
             .collect();
-        let pairs = PairGathering::new(system);
-        Self { system, geoms, touches: Vec::new(), pairs, started: false }
+        let of_bodies = system.coupled_geoms().enumerate();
+        let surfaces: Vec<Gathering> =
+            of_bodies.map(|(i, (geom, law))| Gathering::new(system, i, geom, law)).collect();
+        let touches = vec![Vec::new(); surfaces.len().max(1)];
+        let (coupled, pairs) = (system.coupling_scratch(), PairGathering::new(system));
+        Self { system, geoms, surfaces, touches, coupled, pairs, started: false }
     }
 
     /// Takes in the next state.
@@ -179,11 +181,22 @@ impl<'a> ContactMonitor<'a> {
         let at = At { x: &state.q, v: &state.v, u: &[] };
         let layout = self.system.layout();
         let inverse_mass = &c.values[layout.inverse_mass.clone()];
+        let h = self.system.timestep();
         for geom in &mut self.geoms {
-            let Some(onset) = self.system.forces()[geom.force].onset() else { continue };
-            self.touches.clear();
-            onset.touches(&c.values[layout.forces[geom.force].clone()], at, &mut self.touches);
-            geom.push(&self.touches, inverse_mass, self.system.timestep(), self.started);
+            let Some(onset) = self.system.forces()[geom.index].onset() else { continue };
+            let touches = &mut self.touches[0];
+            touches.clear();
+            onset.touches(&c.values[layout.forces[geom.index].clone()], at, touches);
+            geom.push(touches, inverse_mass, h, self.started);
+        }
+        if let Some(scratch) = &mut self.coupled {
+            self.touches.iter_mut().for_each(Vec::clear);
+            let touches = &mut self.touches;
+            let list = |surface: usize, touch: Touch| touches[surface].push(touch);
+            self.system.coupled_touches(c, state, scratch, list);
+            for geom in &mut self.surfaces {
+                geom.push(&self.touches[geom.index], inverse_mass, h, self.started);
+            }
         }
         if let Some(pairs) = &mut self.pairs {
             pairs.push(self.system, c, state, self.started);
@@ -193,7 +206,7 @@ impl<'a> ContactMonitor<'a> {
 
     /// The report on everything seen.
     pub fn finish(self) -> ContactReport {
-        let soft = self.geoms.into_iter().map(|g| g.contacts);
+        let soft = self.geoms.into_iter().chain(self.surfaces).map(|g| g.contacts);
         let rigid = self.pairs.into_iter().flat_map(PairGathering::finish);
         ContactReport {
             geoms: soft.chain(rigid).collect(),
@@ -203,6 +216,16 @@ impl<'a> ContactMonitor<'a> {
 }
 
 impl Gathering {
+    fn new(system: &System, index: usize, geom: &str, law: &'static str) -> Self {
+        Self {
+            index,
+            contacts: GeomContacts::new(geom.into(), law),
+            steps: vec![0; system.vertex_count()],
+            from_before: vec![false; system.vertex_count()],
+            ended_steps: 0,
+        }
+    }
+
     fn push(&mut self, touches: &[Touch], inverse_mass: &[f64], h: f64, started: bool) {
         let mut now = touches.iter().peekable();
         let contacts = &mut self.contacts;

@@ -6,6 +6,7 @@ use super::acceleration::Acceleration;
 use super::angle::{AngleAt, AngleToAxis, SignedAngle};
 use super::compile::{Compiled, Compiler, invalid};
 use super::contact_force::ContactForce;
+use super::coupled::CoupledForce;
 use super::distance::Distance;
 use super::energy::Energy;
 use super::frame::Kind;
@@ -67,14 +68,18 @@ impl Compiler<'_> {
             }
             Observation::Energy => (Box::new(Energy), Kind::Invariant),
             Observation::ContactForce { geom, body, region } => {
-                let contact = self.contact_force(geom, body.as_deref(), region.as_deref())?;
-                (Box::new(contact), Kind::Vector)
+                (self.contact_force(geom, body.as_deref(), region.as_deref())?, Kind::Vector)
             }
         };
         Ok(Compiled { observable, kind })
     }
 
     fn acceleration(&mut self, point: &Point) -> Result<Acceleration, DynamicsError> {
+        if self.system.coupling().is_some() {
+            let message = "that of soft bodies is not offered where they touch geoms of a robot; take \
+                           velocities";
+            return Err(invalid("acceleration", message));
+        }
         let compiled = match self.point(point)? {
             PointMap::Weighted(weights) => Acceleration::Weighted(weights),
             PointMap::CentreOfMass(centre) => Acceleration::CentreOfMass(centre),
@@ -126,14 +131,8 @@ impl Compiler<'_> {
         geom: &str,
         body: Option<&str>,
         region: Option<&str>,
-    ) -> Result<ContactForce, DynamicsError> {
+    ) -> Result<Box<dyn Observable>, DynamicsError> {
         let element = format!("geom.{geom} contact force");
-        let on_geom = |force: &dyn crate::Force| force.onset().is_some_and(|o| o.geom() == geom);
-        let force = self.system.forces().iter().position(|f| on_geom(&**f)).ok_or_else(|| {
-            let known: Vec<&str> = self.model().geoms.iter().map(|g| &*g.name).collect();
-            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-            invalid(&element, format!("there is no such geom; known: {known}"))
-        })?;
         let vertices = match body {
             Some(body) => self.region(body, region)?,
             None if region.is_some() => {
@@ -141,7 +140,20 @@ impl Compiler<'_> {
             }
             None => (0..self.system.vertex_count() as u32).collect(),
         };
-        Ok(ContactForce { force, vertices: vertices.into_iter().map(|i| (i, 1.0)).collect() })
+        let coupling = self.system.coupling();
+        if let Some(surface) = coupling.and_then(|coupling| coupling.surface(geom)) {
+            return Ok(Box::new(CoupledForce { surface, vertices }));
+        }
+        let on_geom = |force: &dyn crate::Force| force.onset().is_some_and(|o| o.geom() == geom);
+        let force = self.system.forces().iter().position(|f| on_geom(&**f)).ok_or_else(|| {
+            let of_robot = coupling.iter().flat_map(|coupling| coupling.geoms());
+            let known = self.model().geoms.iter().map(|g| &*g.name).chain(of_robot);
+            let known: Vec<&str> = known.collect();
+            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+            invalid(&element, format!("soft bodies touch no such geom; known: {known}"))
+        })?;
+        let vertices = vertices.into_iter().map(|i| (i, 1.0)).collect();
+        Ok(Box::new(ContactForce { force, vertices }))
     }
 }
 

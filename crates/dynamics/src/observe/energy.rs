@@ -2,11 +2,13 @@
 
 use costate_num::Vec3;
 
+use super::coupled::add_energy;
 use super::local::{Local, Moment, Observable};
 use super::pull::{Rows, state};
 use crate::force::At;
 
-/// Σ m |v|²/2 − Σ m g·x + Σ Ψ, J, over all vertices and all forces that have a potential.
+/// Σ m |v|²/2 − Σ m g·x + Σ Ψ, J, over all vertices, all forces that have a potential, and
+/// the contact springs between vertices and articulated bodies.
 pub(super) struct Energy;
 
 impl Observable for Energy {
@@ -28,6 +30,7 @@ impl Observable for Energy {
         for (force, range) in forces() {
             out.value[0] += force.energy(&c[range.clone()], here);
         }
+        add_energy(at, out);
         if !at.derivatives {
             return;
         }

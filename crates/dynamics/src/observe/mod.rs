@@ -12,6 +12,7 @@ mod catalogue;
 mod centre_of_mass;
 mod compile;
 mod contact_force;
+mod coupled;
 mod distance;
 mod energy;
 mod frame;

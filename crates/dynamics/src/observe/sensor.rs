@@ -9,8 +9,10 @@ use costate_model::rigid::SensorKind;
 use super::compile::{Compiler, invalid};
 use super::local::{Local, Moment, Observable, Slopes};
 use crate::constants::Constants;
+use crate::coupling::{CoupledAdjoints, CouplingScratch, applied};
 use crate::error::DynamicsError;
 use crate::rigid::{Adjoint, At, RigidError, RigidWorkspace, SensorWorkspace};
+use crate::step::StateAdjoint;
 use crate::system::System;
 
 /// Up to three numbers of a sensor. Between steps they run straight from what the sensor measures at
@@ -29,6 +31,10 @@ struct Memory {
     y_bar: Vec<f64>,
     ctrl: Vec<f64>,
     bar: Adjoint,
+    coupled: Option<Box<CouplingScratch>>,
+    /// Adjoints of the whole state and of all constants through forces of soft vertices.
+    through_soft: StateAdjoint,
+    c_through_soft: Vec<f64>,
 }
 
 /// A state and what acts on it.
@@ -58,10 +64,15 @@ impl Reading<'_> {
         a.read_controls(self.u, &mut ctrl);
         let own = &self.state.act[..a.tree().na];
         let (qpos, qvel) = (&self.state.q[soft..], &self.state.v[soft..]);
-        let at = At { qpos, qvel, act: own, ctrl: &ctrl, applied: &[] };
+        let mut coupled = memory.coupled.take();
+        if let Some(coupled) = &mut coupled {
+            self.system.find_applied(self.c, self.state, coupled);
+        }
+        let at = At { qpos, qvel, act: own, ctrl: &ctrl, applied: applied(&coupled) };
         let constants = &self.c.values[self.system.layout().rigid.clone()];
         let result = act(a.mechanism(), constants, at, memory);
         memory.ctrl = ctrl;
+        memory.coupled = coupled;
         result
     }
 
@@ -83,7 +94,17 @@ impl Reading<'_> {
             y_bar[number] = 1.0;
             bar.clear();
             mechanism.sense_pullback(c, at, &[], y_bar, bar, workspace, sensors)
-        })
+        })?;
+        let Memory { coupled, through_soft, c_through_soft, bar, .. } = memory;
+        if let Some(coupled) = coupled {
+            through_soft.clear();
+            c_through_soft.fill(0.0);
+            let StateAdjoint { q, v, .. } = through_soft;
+            let out = CoupledAdjoints { q, v, c: c_through_soft };
+            let bars = [&[][..], &bar.applied];
+            self.system.couple_pullback(self.c, self.state, bars, None, out, coupled);
+        }
+        Ok(())
     }
 }
 
@@ -119,6 +140,9 @@ impl SensorReading {
                 y_bar: Vec::new(),
                 ctrl: Vec::new(),
                 bar: Adjoint::zeros(a.tree(), &mechanism.layout),
+                coupled: system.coupling_scratch(),
+                through_soft: system.zero_adjoint(),
+                c_through_soft: vec![0.0; system.layout().len],
             })
         })
     }
@@ -148,6 +172,12 @@ impl SensorReading {
                 add(v, soft, &bar.v, component, weight);
                 add(act, 0, &bar.act, component, weight);
                 add(&mut out.c, rigid, &bar.c, component, weight);
+                if memory.coupled.is_some() {
+                    let StateAdjoint { q: by_q, v: by_v, .. } = &memory.through_soft;
+                    add(q, 0, by_q, component, weight);
+                    add(v, 0, by_v, component, weight);
+                    add(&mut out.c, 0, &memory.c_through_soft, component, weight);
+                }
                 for (input, b) in actuator_inputs(system).iter().zip(&bar.ctrl) {
                     if let (Some(input), true) = (input, *b != 0.0) {
                         add(&mut out.u, *input, &[*b], component, weight);
@@ -207,6 +237,15 @@ impl Compiler<'_> {
         if self.system.control.is_some() && feels_forces(sensor.kind) {
             let message = "what depends on forces is not offered where controllers or laws of \
                            friction act";
+            return Err(invalid(&element, message));
+        }
+        let by_contact = matches!(
+            sensor.kind,
+            SensorKind::Force(_) | SensorKind::Torque(_) | SensorKind::Touch(_)
+        );
+        if self.system.coupling().is_some() && by_contact {
+            let message = "force, torque and touch sensors do not feel soft bodies, so they are not offered \
+                           where those touch the robot; observe the contact force on the soft bodies";
             return Err(invalid(&element, message));
         }
         let all = robot.tree().sensors[index].data.clone();

@@ -73,8 +73,8 @@ pub enum Observation {
     /// the frame with its first axis from the first point to the second and its third normal to
     /// the plane of all three.
     Orientation(Point, Point, Point),
-    /// Kinetic and gravitational energy of all vertices and the potential of every force that has
-    /// one (elements, contact springs), J.
+    /// Kinetic and gravitational energy of all soft vertices and the potential of every force on them that
+    /// has one (elements, contact springs), J. That of articulated bodies is measured by their sensors.
     Energy,
     /// Position of a slide (m) or hinge (rad).
     JointPosition {

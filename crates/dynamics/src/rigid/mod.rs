@@ -61,6 +61,7 @@ mod tree;
 mod wrapping;
 
 pub use actuation::Actuation;
+pub(crate) use adjoint::Place;
 pub use adjoint::{Adjoint, Wanted};
 pub use compile::{CompileError, Derivation};
 pub use constants::{Block, Layout};
@@ -74,6 +75,7 @@ pub(crate) use jacobian::ConstantTangents;
 pub use jacobian::TangentMethod;
 pub use kinematics::{Kinematics, Pose};
 pub use pull_evaluation::EvaluationAdjoint;
+pub(crate) use push::{D, LANES};
 pub use push::{DriveTangents, PushWorkspace, RigidTangents};
 pub use sensing::SensorWorkspace;
 pub use step::{Mechanism, RigidState, RigidWorkspace};

@@ -34,7 +34,9 @@ impl Evaluation {
         let (tree, layout) = (&mechanism.tree, &mechanism.layout);
         let n = tree.nv;
         let rows = self.stage.has_rows();
-        let PushWorkspace { dynamics, c, scratch, residual, qpos, qvel, act, ctrl, applied, .. } = ws;
+        let PushWorkspace {
+            dynamics, c, scratch, residual, qpos, qvel, act, ctrl, applied, ..
+        } = ws;
         let [a, x, y] = scratch;
         self.friction_acceleration(tree, &mut ws.column);
         constants(&ws.column, y);

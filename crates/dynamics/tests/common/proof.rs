@@ -33,8 +33,8 @@ pub fn prove(system: &System, steps: usize, seed: u64) {
     let observer = States { at: vec![steps], dof: system.dof() };
     let inputs = Inputs::default();
     let observe = |theta: &[f64]| {
-        let c = system.derive(theta).unwrap();
-        Run::new(system, &c, &inputs).observe(&observer, &[]).unwrap()
+        let c = system.derive(theta).ok()?;
+        Some(Run::new(system, &c, &inputs).observe(&observer, &[]).unwrap())
     };
     let c = system.derive(&theta).unwrap();
     let run = Run::new(system, &c, &inputs);
@@ -78,7 +78,8 @@ pub fn prove(system: &System, steps: usize, seed: u64) {
                     theta.iter().zip(&theta_dot).map(|(a, b)| a + sign * eps * b).collect();
                 observe(&moved)
             };
-            let (up, down) = (at(1.0), at(-1.0));
+            // Out of a leaf's bounds there is nothing to compare with.
+            let (Some(up), Some(down)) = (at(1.0), at(-1.0)) else { continue };
             let error: Vec<f64> =
                 (0..y.len()).map(|i| (up[i] - down[i]) / (2.0 * eps) - y_dot[i]).collect();
             // What rounding alone leaves in the difference.

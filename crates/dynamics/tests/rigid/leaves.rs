@@ -90,8 +90,19 @@ impl Motion<'_> {
         let at = states[STEPS].with(&self.ctrl);
         let (ws, sensed) = (&mut ws, &mut sensors);
         let still = DriveTangents::default();
-        m.sense_pushforward(&c, at, &[], &tangents, &c_dot, still, &mut y_dot, ws, &mut push, sensed)
-            .expect("it measures");
+        m.sense_pushforward(
+            &c,
+            at,
+            &[],
+            &tangents,
+            &c_dot,
+            still,
+            &mut y_dot,
+            ws,
+            &mut push,
+            sensed,
+        )
+        .expect("it measures");
         let (nv, na, ny) = (m.tree.nv, m.tree.na, m.sensor_values());
         let columns = (0..n)
             .map(|i| {

@@ -1,8 +1,8 @@
 //! Proofs of the derivatives of a step: tangents against differences, adjoints against tangents.
 
 use costate_dynamics::rigid::{
-    Adjoint, At, DriveTangents, Integrator, Layout, Mechanism, RigidState, RigidTangents, TangentMethod, difference,
-    displace,
+    Adjoint, At, DriveTangents, Integrator, Layout, Mechanism, RigidState, RigidTangents,
+    TangentMethod, difference, displace,
 };
 
 use crate::tangent::{wave, waves};
@@ -83,8 +83,7 @@ impl Point {
         let p = self.moved(by, size);
         let m = &p.mechanism;
         let (mut ws, mut sensors, mut out) = (m.workspace(), m.sensor_workspace(), Vec::new());
-        m.sense(&p.c, p.at(), 0.3, &[], &mut out, &mut ws, &mut sensors)
-            .expect("it measures");
+        m.sense(&p.c, p.at(), 0.3, &[], &mut out, &mut ws, &mut sensors).expect("it measures");
         out
     }
 
@@ -240,8 +239,7 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
     bar.act = waves(13, na);
     let along = tangents.dot(&bar);
     let seed = norm(&[bar.q.clone(), bar.v.clone(), bar.act.clone()].concat());
-    m.step_pullback(&p.c, p.at(), &[], &mut bar, &mut m.workspace())
-        .expect("it steps");
+    m.step_pullback(&p.c, p.at(), &[], &mut bar, &mut m.workspace()).expect("it steps");
     for (k, (what, d)) in directions.iter().enumerate() {
         let back = along_adjoint(d, &bar);
         let scale = norm(&flat(&tangents, k)).max(1e-3) * seed;
@@ -283,8 +281,7 @@ pub fn prove_from_bound(name: &str, p: &Point, c: Vec<f64>) -> Vec<String> {
     bar.act = waves(13, m.tree.na);
     let seed = norm(&[bar.q.clone(), bar.v.clone(), bar.act.clone()].concat());
     let along = tangents.dot(&bar)[0];
-    m.step_pullback(&p.c, p.at(), &[], &mut bar, &mut m.workspace())
-        .expect("it steps");
+    m.step_pullback(&p.c, p.at(), &[], &mut bar, &mut m.workspace()).expect("it steps");
     let back = along_adjoint(&d, &bar);
     let within = (back - along).abs() <= 1e-11 * scale * seed;
     if !within {

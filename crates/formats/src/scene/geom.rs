@@ -1,9 +1,9 @@
-//! Static geoms of a scene file.
+//! Static geoms of a scene file, and contacts of soft bodies with geoms of a robot.
 
 use super::{locate, soft};
 use crate::error::{ErrorKind, Result};
 use crate::toml_reader::{Node, Section};
-use costate_model::{GeomBuilder, Model, Shape};
+use costate_model::{ContactSettings, GeomBuilder, Model, Shape};
 
 const SHAPES: [(&str, Shape); 4] = [
     ("plane", Shape::Plane),
@@ -47,34 +47,53 @@ pub(super) fn read(name: &str, geom: &Section<'_>, model: &mut Model) -> Result<
     if let Some(quat) = geom.opt("quat", soft::rotation)? {
         builder = builder.quat(quat);
     }
-    builder = read_contact(geom, builder)?;
+    builder = builder.contact(read_contact(geom)?);
     geom.finish()?;
     builder.build(model).map_err(|e| locate::translate(geom.file(), e))
 }
 
-fn read_contact(geom: &Section<'_>, mut builder: GeomBuilder) -> Result<GeomBuilder> {
+/// Reads `[geom.NAME]` beside a robot: a static geom, or how soft bodies touch a geom of the robot.
+pub(super) fn read_beside_robot(name: &str, node: &Node<'_>, model: &mut Model) -> Result<()> {
+    let geom = node.section()?;
+    if geom.has("type") {
+        super::check_name(name, node)?;
+        if model.articulation.as_ref().is_some_and(|a| a.geom(name).is_some()) {
+            return Err(node
+                .error(ErrorKind::Conflict)
+                .expected("a name that no geom of the robot has")
+                .found(format!("a fixed geom \"{name}\""))
+                .advice(format!("to let soft bodies touch the robot's: [geom.{name}.soft]")));
+        }
+        return read(name, &geom, model);
+    }
+    let soft = geom.req("soft", |n| Ok(n.clone())).map_err(|e| {
+        e.expected("`type` of a fixed geom, or `soft`, a table of how soft bodies touch a geom of the robot")
+    })?;
+    let contact = soft.section()?;
+    let settings = read_contact(&contact)?;
+    contact.finish()?;
+    geom.finish()?;
+    model.add_soft_contact(name, &settings).map_err(|e| locate::translate(node.file(), e))
+}
+
+/// Reads how vertices are pushed back.
+fn read_contact(geom: &Section<'_>) -> Result<ContactSettings> {
     let laws = [("smooth", "smooth"), ("warp", "warp"), ("warp-shape", "warp-shape")];
     let law = geom.or("contact", "smooth", |n| n.choice(&laws))?;
-    builder = builder.law(law);
-    if let Some(k) = geom.opt("stiffness", Node::number)? {
-        builder = builder.stiffness(k);
-    }
-    if let Some(d) = geom.opt("damping", Node::number)? {
-        builder = builder.damping(d);
-    }
-    if let Some(mu) = geom.opt("friction", Node::number)? {
-        builder = builder.friction(mu);
-    }
+    let default = ContactSettings::default();
     geom.exclusive(&["slip_speed", "friction_damping"])?;
-    if let Some(speed) = geom.opt("slip_speed", Node::number)? {
-        builder = builder.slip_speed(speed);
-    } else if let Some(kf) = geom.opt("friction_damping", Node::number)? {
-        builder = builder.friction_damping(kf);
-    } else if law != "smooth" {
-        builder = builder.friction_damping(WARP_FRICTION_DAMPING);
+    let slip_speed = geom.opt("slip_speed", Node::number)?;
+    let mut friction_damping = geom.opt("friction_damping", Node::number)?;
+    if law != "smooth" && slip_speed.is_none() {
+        friction_damping = friction_damping.or(Some(WARP_FRICTION_DAMPING));
     }
-    if let Some(ramp) = geom.opt("ramp", Node::number)? {
-        builder = builder.ramp(ramp);
-    }
-    Ok(builder)
+    Ok(ContactSettings {
+        law: law.into(),
+        stiffness: geom.or("stiffness", default.stiffness, Node::number)?,
+        damping: geom.or("damping", default.damping, Node::number)?,
+        friction: geom.or("friction", default.friction, Node::number)?,
+        friction_damping,
+        slip_speed: slip_speed.unwrap_or(default.slip_speed),
+        ramp: geom.or("ramp", default.ramp, Node::number)?,
+    })
 }

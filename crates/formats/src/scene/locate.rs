@@ -34,9 +34,17 @@ fn table<'a>(file: &'a TomlFile, keys: &[String]) -> Option<Section<'a>> {
 /// The value that the file gives for a leaf, if it gives one.
 pub(super) fn leaf<'a>(file: &'a TomlFile, path: &str) -> Option<Node<'a>> {
     let root = file.root();
-    if root.has("robot") {
-        return robot::leaf(&root, path);
+    if root.has("robot")
+        && !robot::in_scene(&root, path)
+        && let Some(node) = robot::leaf(&root, path)
+    {
+        return Some(node);
     }
+    leaf_of_scene(file, path)
+}
+
+/// The value of a leaf at its own keys, where neither the robot nor its control has them.
+pub(super) fn leaf_of_scene<'a>(file: &'a TomlFile, path: &str) -> Option<Node<'a>> {
     let keys = keys(path);
     let (last, tables) = keys.split_last()?;
     let section = table(file, tables)?;

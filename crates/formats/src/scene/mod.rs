@@ -68,6 +68,7 @@ fn read_model(file: &TomlFile) -> Result<(Model, Vec<String>)> {
         let mut model = robot::read(&root, &robot)?;
         model.name = name;
         let allow = root.or("allow", Vec::new(), Node::strings)?;
+        robot::read_soft(&root, &robot, &mut model)?;
         root.finish()?;
         return Ok((model, allow.into_iter().map(str::to_owned).collect()));
     }

@@ -1,6 +1,6 @@
 //! Scenes around a robot of its own file.
 
-use super::control;
+use super::{check_name, control, geom, locate, soft};
 use crate::error::{Error, ErrorKind, Result};
 use crate::mjcf::read_mjcf;
 use crate::toml_reader::{Node, Section};
@@ -9,14 +9,6 @@ use costate_model::Model;
 
 /// Reads the robot that `robot` names, its options and values, and the control.
 pub(super) fn read(root: &Section<'_>, robot: &Node<'_>) -> Result<Model> {
-    for other in ["soft", "geom"] {
-        if let Some(node) = root.get(other) {
-            return Err(node
-                .error(ErrorKind::Unsupported)
-                .expected("a robot alone")
-                .found(format!("[{other}] beside `robot`")));
-        }
-    }
     let path = robot.file_path()?;
     let urdf = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf"));
     let mut model = if urdf { read_urdf(path)? } else { read_mjcf(path)? };
@@ -30,15 +22,72 @@ pub(super) fn read(root: &Section<'_>, robot: &Node<'_>) -> Result<Model> {
         model.options.timestep = option.or("timestep", model.options.timestep, Node::positive)?;
         model.options.duration = option.or("duration", model.options.duration, Node::positive)?;
         model.options.saltation = option.or("saltation", false, Node::boolean)?;
+        if let Some(gravity) = option.opt("gravity", Node::vector::<3>)? {
+            let id = model.options.gravity;
+            model.leaves.set(id, &gravity).map_err(|e| locate::translate(root.file(), e))?;
+        }
         option.finish()?;
     }
     for (path, node) in root.entries("values")? {
+        if path == "option.gravity" && locate::leaf_of_scene(root.file(), &path).is_some() {
+            return Err(node
+                .error(ErrorKind::Conflict)
+                .expected("gravity in one place")
+                .found("a value here and one under [option]"));
+        }
         let values = if node.is_array() { node.numbers()? } else { vec![node.number()?] };
         let set = model.leaves.find(&path).and_then(|id| model.leaves.set(id, &values));
         set.map_err(|e| node.error(ErrorKind::OutOfBounds).found(e.to_string()))?;
     }
     control::read(root, &mut model)?;
     Ok(model)
+}
+
+/// Reads the soft bodies beside the robot and what they touch.
+pub(super) fn read_soft(root: &Section<'_>, robot: &Node<'_>, model: &mut Model) -> Result<()> {
+    for (name, node) in root.entries("soft")? {
+        check_name(&name, &node)?;
+        soft::read(&name, &node.section()?, model)?;
+    }
+    let geoms = root.entries("geom")?;
+    if model.soft.is_empty() {
+        return match geoms.first() {
+            None => Ok(()),
+            Some((name, node)) => Err(node
+                .error(ErrorKind::Unsupported)
+                .expected("soft bodies that touch it: [soft.NAME]")
+                .found(format!("[geom.{name}] beside a robot alone"))
+                .advice("geoms that the robot itself touches stand in the robot's file")),
+        };
+    }
+    for (name, node) in &geoms {
+        geom::read_beside_robot(name, node, model)?;
+    }
+    let weightless = model.articulation.as_ref().is_some_and(|a| !a.options.flags.gravity);
+    let gravity = model.leaves.get(model.options.gravity);
+    if weightless && gravity.values.iter().any(|g| *g != 0.0) {
+        return Err(robot
+            .error(ErrorKind::Conflict)
+            .expected("one gravity for the robot and the soft bodies")
+            .found("a robot that switches it off (flag gravity=\"disable\")")
+            .advice("leave the flag out and write gravity = [0, 0, 0] under [option]"));
+    }
+    Ok(())
+}
+
+/// Whether a leaf belongs to what the scene's own file holds beside the robot: soft bodies and what they
+/// touch.
+pub(super) fn in_scene(root: &Section<'_>, path: &str) -> bool {
+    let keys: Vec<&str> = path.split('.').collect();
+    let fixed = |name: &str| -> Option<bool> {
+        let geoms = root.get("geom")?.section().ok()?;
+        Some(geoms.get(name)?.section().ok()?.has("type"))
+    };
+    match keys.as_slice() {
+        ["soft", ..] | ["geom", _, "soft", ..] => true,
+        ["geom", name, ..] => fixed(name).unwrap_or(false),
+        _ => false,
+    }
 }
 
 /// Where the file says a leaf of the control or a value of the robot's.

@@ -49,7 +49,7 @@ impl Scene {
                 Ok(old) if same(old, leaf) && !said.contains(&leaf.path.as_str()) => {}
                 Ok(_) => match locate::leaf(&self.file, &leaf.path) {
                     Some(node) => set(&mut patch, &node, leaf)?,
-                    None if self.file.root().has("robot") => {
+                    None if self.elsewhere(&leaf.path) => {
                         return Err(robot::not_here(&self.file.root(), &leaf.path));
                     }
                     None => match normal_of(&self.file, &leaf.path) {
@@ -63,6 +63,12 @@ impl Scene {
         self.move_meshes(&mut patch, target)?;
         inserts.into_patch(&self.file, &mut patch);
         Ok(patch.apply(&self.file))
+    }
+
+    /// Whether a leaf stands in the robot's file and not in the scene's.
+    fn elsewhere(&self, path: &str) -> bool {
+        let root = self.file.root();
+        root.has("robot") && !robot::in_scene(&root, path)
     }
 
     /// Writes [`with_values`](Self::with_values) to `target`.

@@ -17,7 +17,9 @@ const TANGENT: f64 = 1e-8;
 /// Contacts of the fitted recordings at p.
 pub(super) fn contacts(problem: &Problem, p: &[f64]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
-    if problem.system.model().geoms.is_empty() {
+    let model = problem.system.model();
+    let of_robot = model.articulation.as_ref().is_some_and(|a| !a.soft_contacts.is_empty());
+    if model.geoms.is_empty() && !of_robot {
         return out;
     }
     for &r in &problem.fitted {

@@ -1,7 +1,8 @@
 //! Building static geoms.
 
+use super::contact::ContactSettings;
 use crate::error::ModelError;
-use crate::geom::{ContactMaterial, Geom, Shape};
+use crate::geom::{Geom, Shape};
 use crate::leaf::{Bounds, Leaf};
 use crate::model::Model;
 
@@ -13,18 +14,11 @@ pub struct GeomBuilder {
     pos: [f64; 3],
     quat: [f64; 4],
     size: Vec<f64>,
-    law: String,
-    stiffness: f64,
-    damping: f64,
-    friction: f64,
-    friction_damping: Option<f64>,
-    slip_speed: f64,
-    ramp: f64,
+    contact: ContactSettings,
 }
 
 impl GeomBuilder {
-    /// A geom at the origin. `size` as [`Shape`] says, m. Contact: the "smooth" law, 1000 N/m,
-    /// 10 N s/m, friction 0.5 with a slip speed of 1 cm/s, ramp 1 mm.
+    /// A geom at the origin with the contact of [`ContactSettings::default`]. `size` as [`Shape`] says, m.
     pub fn new(name: &str, shape: Shape, size: &[f64]) -> Self {
         Self {
             name: name.into(),
@@ -32,13 +26,7 @@ impl GeomBuilder {
             pos: [0.0; 3],
             quat: [1.0, 0.0, 0.0, 0.0],
             size: size.to_vec(),
-            law: "smooth".into(),
-            stiffness: 1e3,
-            damping: 10.0,
-            friction: 0.5,
-            friction_damping: None,
-            slip_speed: 1e-2,
-            ramp: 1e-3,
+            contact: ContactSettings::default(),
         }
     }
     /// Position of the geom's frame, m.
@@ -63,40 +51,45 @@ impl GeomBuilder {
         };
         self
     }
+    /// How it pushes vertices back.
+    pub fn contact(mut self, contact: ContactSettings) -> Self {
+        self.contact = contact;
+        self
+    }
     /// Contact law by name: "smooth", "warp" or "warp-shape".
     pub fn law(mut self, law: &str) -> Self {
-        self.law = law.into();
+        self.contact.law = law.into();
         self
     }
     /// Contact stiffness per vertex, N/m.
     pub fn stiffness(mut self, stiffness: f64) -> Self {
-        self.stiffness = stiffness;
+        self.contact.stiffness = stiffness;
         self
     }
     /// Contact damping per vertex, N s/m.
     pub fn damping(mut self, damping: f64) -> Self {
-        self.damping = damping;
+        self.contact.damping = damping;
         self
     }
     /// Coulomb coefficient.
     pub fn friction(mut self, friction: f64) -> Self {
-        self.friction = friction;
+        self.contact.friction = friction;
         self
     }
     /// Friction grows with slip speed at this slope, N s/m (warp.sim's kf).
     pub fn friction_damping(mut self, kf: f64) -> Self {
-        self.friction_damping = Some(kf);
+        self.contact.friction_damping = Some(kf);
         self
     }
     /// Friction reaches Coulomb's value over this slip speed, m/s.
     pub fn slip_speed(mut self, speed: f64) -> Self {
-        self.slip_speed = speed;
-        self.friction_damping = None;
+        self.contact.slip_speed = speed;
+        self.contact.friction_damping = None;
         self
     }
     /// Depth over which spring and damping grow, m.
     pub fn ramp(mut self, ramp: f64) -> Self {
-        self.ramp = ramp;
+        self.contact.ramp = ramp;
         self
     }
     /// Adds the geom to a model.
@@ -144,62 +137,7 @@ impl GeomBuilder {
                 Some(leaves.add(leaf)?)
             }
         };
-        let mut scalar = |name: &str, value: f64, unit, bounds, about: &str| {
-            leaves.add(Leaf::scalar(path(name), value, unit, bounds, about))
-        };
-        let contact = ContactMaterial {
-            law: self.law.clone(),
-            stiffness: scalar(
-                "stiffness",
-                self.stiffness,
-                "N/m",
-                Bounds::NON_NEGATIVE,
-                "contact stiffness per vertex",
-            )?,
-            damping: scalar(
-                "damping",
-                self.damping,
-                "N s/m",
-                Bounds::NON_NEGATIVE,
-                "contact damping per vertex",
-            )?,
-            friction: scalar(
-                "friction",
-                self.friction,
-                "",
-                Bounds::NON_NEGATIVE,
-                "Coulomb friction coefficient",
-            )?,
-            friction_damping: self
-                .friction_damping
-                .map(|kf| {
-                    scalar(
-                        "friction_damping",
-                        kf,
-                        "N s/m",
-                        Bounds::NON_NEGATIVE,
-                        "slope of the friction force over slip speed below Coulomb's bound",
-                    )
-                })
-                .transpose()?,
-            slip_speed: match self.friction_damping {
-                Some(_) => None,
-                None => Some(scalar(
-                    "slip_speed",
-                    self.slip_speed,
-                    "m/s",
-                    Bounds::POSITIVE,
-                    "slip speed over which friction reaches Coulomb's value",
-                )?),
-            },
-            ramp: scalar(
-                "ramp",
-                self.ramp,
-                "m",
-                Bounds::NON_NEGATIVE,
-                "depth over which the contact spring and damping grow",
-            )?,
-        };
+        let contact = self.contact.leaves(&format!("geom.{}", self.name), leaves)?;
         model.geoms.push(Geom {
             name: self.name.clone(),
             shape: self.shape,

@@ -1,6 +1,7 @@
 //! Building models in code; the file readers use the same builders.
 
 mod checks;
+mod contact;
 mod geom;
 mod grid;
 mod hinges;
@@ -8,6 +9,7 @@ mod leaves;
 mod settings;
 mod soft;
 
+pub use contact::ContactSettings;
 pub use geom::GeomBuilder;
 pub use grid::GridSplit;
 pub use settings::{

@@ -5,7 +5,7 @@
 //! ratios rather than dampers. Defaults, classes, frames and angle units are resolved. It holds
 //! structure (indices, types, flags, names); every physical number is a leaf of the model under
 //! `body.NAME.…`, `joint.NAME.…`, `geom.NAME.…`, `site.NAME.…`, `tendon.NAME.…`,
-//! `actuator.NAME.…`, `equality.NAME.…`, `pair.NAME.…`, named like MJCF's attribute. Angles of leaves
+//! `actuator.NAME.…`, `equality.NAME.…`, `pair.NAME.…`, named like MJCF's attribute, and `geom.NAME.soft.…`. Angles of leaves
 //! are radians whatever the file uses.
 //!
 //! Each element is made from its `…Settings`, a plain struct of numbers whose `Default` holds
@@ -26,6 +26,7 @@ mod options;
 mod sensor;
 mod shapes;
 mod site;
+mod soft_contact;
 mod tendon;
 mod view;
 
@@ -45,6 +46,7 @@ pub use options::{Cone, Flags, Fluid, InertiaRules, Integrator, RigidOptions};
 pub use sensor::{FrameObject, Sensor, SensorKind};
 pub use shapes::{extent, principal};
 pub use site::{Site, SiteSettings};
+pub use soft_contact::SoftContact;
 pub use tendon::{Tendon, TendonPath, TendonPathSettings, TendonSettings, Wrap, WrapSettings};
 pub use view::MassProperties;
 
@@ -73,6 +75,8 @@ pub struct Articulation {
     pub equalities: Vec<Equality>,
     /// Pairs of geoms with their own contact parameters.
     pub pairs: Vec<Pair>,
+    /// Geoms that soft bodies touch.
+    pub soft_contacts: Vec<SoftContact>,
     /// Pairs of bodies that do not touch each other.
     pub excludes: Vec<Exclude>,
     /// Actuators; control k drives actuator k.

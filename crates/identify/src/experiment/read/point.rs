@@ -77,7 +77,11 @@ pub(super) fn observation(section: &Section<'_>, model: &Model) -> Result<Observ
         _ => {
             let s = node.section()?;
             let geom = s.req("geom", |n| {
-                let names: Vec<&str> = model.geoms.iter().map(|g| &*g.name).collect();
+                let of_robot = model.articulation.iter().flat_map(|a| {
+                    a.soft_contacts.iter().filter_map(|c| Some(&*a.geoms.get(c.geom)?.name))
+                });
+                let fixed = model.geoms.iter().map(|g| &*g.name);
+                let names: Vec<&str> = fixed.chain(of_robot).collect();
                 named(n, "a geom", &names)
             })?;
             let body = s.opt("body", |n| body(n, model))?;
