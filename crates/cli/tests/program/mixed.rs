@@ -6,7 +6,7 @@ use crate::common::Folder;
 
 /// A ball on a vertical slide above a soft block.
 const BALL: &str = r#"<mujoco model="ball">
-  <option timestep="0.001"/>
+  <option timestep="0.0005"/>
   <worldbody>
     <body name="ball" pos="0.05 0.05 0.17">
       <joint name="z" type="slide" axis="0 0 1"/>
@@ -35,6 +35,7 @@ fixed = { side = "z-" }
 stiffness = 500.0
 damping = 1.0
 ramp = 0.005
+friction_damping = 0.5
 "#;
 
 fn folder(name: &str) -> Folder {
