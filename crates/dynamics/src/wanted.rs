@@ -105,9 +105,8 @@ fn articulated(model: &Model, a: &Articulation, leaves: &[LeafId]) -> rigid::Wan
             Inertial::FromGeoms => {}
         }
     }
-    let of_robot = |id: &LeafId| {
-        !neither.contains(id) && !model.leaves.get(*id).path.starts_with("soft.")
-    };
+    let of_robot =
+        |id: &LeafId| !neither.contains(id) && !model.leaves.get(*id).path.starts_with("soft.");
     rigid::Wanted {
         inertial: leaves.iter().any(of_robot),
         placement: leaves.iter().any(|id| of_robot(id) && !masses.contains(id)),
