@@ -74,6 +74,7 @@ fn every_leaf_of_a_mixed_scene_is_proved_under_every_law() {
         ("smooth", "RK4"),
         ("smooth", "implicit"),
         ("smooth", "implicitfast"),
+        ("smooth", "discrete"),
         ("warp", "Euler"),
         ("warp-shape", "implicitfast"),
     ] {

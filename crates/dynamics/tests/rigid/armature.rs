@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use costate_dynamics::rigid::{Derivation, Integrator, Mechanism, RigidState, RigidTangents};
+use costate_dynamics::rigid::{
+    Derivation, DriveTangents, Integrator, Mechanism, RigidState, RigidTangents,
+};
 use costate_formats::read_mjcf;
 use costate_model::Model;
 use serde_json::Value;
@@ -75,8 +77,17 @@ pub fn push(motion: &Motion, leaf: &str, component: usize) -> Vec<f64> {
     let c_dot = derivation.pushforward(&theta, &along).unwrap_or_else(|e| panic!("{e}"));
     let mut tangents = RigidTangents::zeros(&m.tree, 1);
     let (mut ws, mut push) = (m.workspace(), m.push_workspace());
-    m.step_pushforward(&c, start.with(ctrl), &[], &mut tangents, &c_dot, &[], &mut ws, &mut push)
-        .unwrap_or_else(|e| panic!("{e}"));
+    m.step_pushforward(
+        &c,
+        start.with(ctrl),
+        &[],
+        &mut tangents,
+        &c_dot,
+        DriveTangents::default(),
+        &mut ws,
+        &mut push,
+    )
+    .unwrap_or_else(|e| panic!("{e}"));
     tangents.v
 }
 
