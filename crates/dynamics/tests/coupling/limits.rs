@@ -67,7 +67,7 @@ fn a_geom_of_a_body_without_joints_is_a_static_geom() {
 #[test]
 fn a_heavy_geom_on_its_way_is_a_static_geom_for_one_who_goes_along() {
     let speed = 1.5;
-    let mut moving = robot(&format!(
+    let mut moving = robot(
         r#"<mujoco>
   <option timestep="0.0005" gravity="0 0 0"/>
   <worldbody>
@@ -76,8 +76,8 @@ fn a_heavy_geom_on_its_way_is_a_static_geom_for_one_who_goes_along() {
       <geom name="ram" type="capsule" size="0.04 0.05" quat="0.7 0.7 0 0" mass="1e14"/>
     </body>
   </worldbody>
-</mujoco>"#
-    ))
+</mujoco>"#,
+    )
     .with("joint.ram.qvel", &[speed])
     .unwrap();
     falling(&mut moving, [0.1, 0.0, 0.0]);

@@ -37,9 +37,7 @@ fn momenta(system: &System, state: &State) -> [Vec3<f64>; 2] {
 /// A ball that spins hits a block that turns, off its centre and with friction.
 fn impact(integrator: &str, law: &str) {
     let mut model = free_ball("0.08 0.03 0.2", integrator, 2e-4);
-    for (path, value) in [("joint.ball.qvel", [0.3, -0.2, -2.0, 5.0, -8.0, 3.0])] {
-        model = model.with(path, &value).unwrap();
-    }
+    model = model.with("joint.ball.qvel", &[0.3, -0.2, -2.0, 5.0, -8.0, 3.0]).unwrap();
     let body = block("block", 5.0).angular_velocity([0.5, -0.3, 0.8]).velocity([0.1, 0.0, 0.2]);
     body.build(&mut model).unwrap();
     let mut settings = contact(2000.0, 2.0, 0.6);
