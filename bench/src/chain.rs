@@ -25,7 +25,7 @@ pub fn chain(links: usize) -> Result<(Mechanism, Vec<f64>), Box<dyn std::error::
     tree.index()?;
     tree.options.timestep = 1e-3;
     let mut mechanism = Mechanism::new(tree);
-    mechanism.wanted = Wanted { inertial: true, placement: false };
+    mechanism.wanted = Wanted { inertial: true, placement: false, zero_friction: false };
     let layout = &mechanism.layout;
     let mut c = vec![0.0; layout.len];
     c[layout.gravity.range()].copy_from_slice(&[0.0, 0.0, -9.81]);

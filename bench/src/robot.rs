@@ -53,7 +53,7 @@ pub fn measure(
     let mut ws = m.workspace();
     let mut contacts = 0;
     let mut narrow = Mechanism::new(derivation.tree.clone());
-    narrow.wanted = Wanted { inertial: true, placement: false };
+    narrow.wanted = Wanted { inertial: true, placement: false, zero_friction: true };
     let mut bar = Adjoint::zeros(&m.tree, &m.layout);
     let (theta, mut theta_bar) = (model.theta(), vec![0.0; model.theta().len()]);
     let (mut forward, mut back, mut whole): (Times, Times, Times) = Default::default();

@@ -76,7 +76,9 @@ impl System {
 /// Which constants of an articulation some leaves can change.
 fn articulated(model: &Model, a: &Articulation, leaves: &[LeafId]) -> rigid::Wanted {
     let mut neither = HashSet::from([model.options.gravity]);
+    let mut friction = HashSet::new();
     for joint in &a.joints {
+        friction.insert(joint.frictionloss);
         neither.extend([joint.stiffness, joint.damping, joint.armature, joint.frictionloss]);
         neither.extend([joint.range, joint.margin, joint.solref_limit, joint.solimp_limit]);
         neither.extend([joint.solref_friction, joint.solimp_friction]);
@@ -105,10 +107,14 @@ fn articulated(model: &Model, a: &Articulation, leaves: &[LeafId]) -> rigid::Wan
             Inertial::FromGeoms => {}
         }
     }
-    let of_robot =
+    let other =
         |id: &LeafId| !neither.contains(id) && !model.leaves.get(*id).path.starts_with("soft.");
+    let placement = |id: &LeafId| other(id) && !masses.contains(id);
+    // A law of friction makes the loss a function of the state.
+    let varies = !model.control.frictions.is_empty();
     rigid::Wanted {
-        inertial: leaves.iter().any(of_robot),
-        placement: leaves.iter().any(|id| of_robot(id) && !masses.contains(id)),
+        inertial: leaves.iter().any(other),
+        placement: leaves.iter().any(placement),
+        zero_friction: varies || leaves.iter().any(|id| friction.contains(id) || placement(id)),
     }
 }

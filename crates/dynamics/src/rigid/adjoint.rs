@@ -66,11 +66,14 @@ pub struct Wanted {
     pub inertial: bool,
     /// Places and axes of bodies, joints and sites.
     pub placement: bool,
+    /// Dry friction that is zero, whose derivative is one-sided: it needs an acceleration that a step without
+    /// constraints has no other use for.
+    pub zero_friction: bool,
 }
 
 impl Wanted {
     /// All of them.
-    pub const ALL: Self = Self { inertial: true, placement: true };
+    pub const ALL: Self = Self { inertial: true, placement: true, zero_friction: true };
 }
 
 /// Where a function is evaluated.

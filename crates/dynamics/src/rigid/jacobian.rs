@@ -92,10 +92,15 @@ impl JacobianRows {
     fn wanted(&self, layout: &Layout) -> Wanted {
         let inertial = [layout.body_mass, layout.body_ipos, layout.body_inertia];
         let placement = [layout.body_pos, layout.body_quat, layout.jnt_pos, layout.jnt_axis];
+        let friction = [layout.dof_frictionloss, layout.tendon_frictionloss];
         let any = |blocks: &[Block]| {
             self.moved.iter().any(|i| blocks.iter().any(|block| block.range().contains(i)))
         };
-        Wanted { inertial: any(&inertial), placement: any(&placement) }
+        Wanted {
+            inertial: any(&inertial),
+            placement: any(&placement),
+            zero_friction: any(&friction),
+        }
     }
 }
 

@@ -70,9 +70,11 @@ impl Evaluation {
     ) -> Result<(), RigidError> {
         let discrete = tree.options.integrator == Integrator::Discrete;
         self.multiply(tree, bar)?;
-        let mut a = std::mem::take(&mut self.scratch.friction);
-        self.friction_acceleration(tree, &mut a);
-        self.scratch.friction = a;
+        if wanted.zero_friction {
+            let mut a = std::mem::take(&mut self.scratch.friction);
+            self.friction_acceleration(tree, &mut a);
+            self.scratch.friction = a;
+        }
         let Self { dynamics: d, stage, scratch, metric, .. } = self;
         let Scratch { sweep, lambda, mu, zeros, entries, rates, friction, .. } = scratch;
         let place = Place { tree, layout, c, k: &d.kinematics };
@@ -106,11 +108,13 @@ impl Evaluation {
         }
 
         let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
-        at_zero_loss(inputs, friction, |loss, dofs, jacobian, push| {
-            for k in 0..dofs.len() {
-                out.c[loss] += push * jacobian[k] * lambda[dofs[k]];
-            }
-        });
+        if wanted.zero_friction {
+            at_zero_loss(inputs, friction, |loss, dofs, jacobian, push| {
+                for k in 0..dofs.len() {
+                    out.c[loss] += push * jacobian[k] * lambda[dofs[k]];
+                }
+            });
+        }
         if rows {
             stage.pullback(inputs, bar.row_mass, out);
         }
