@@ -393,3 +393,82 @@ fn changed_numbers_go_back_into_the_file() {
     let viewed = read(text).with_views(["body.a.fullinertia"]).unwrap_or_else(|e| panic!("{e}"));
     assert!(costate_formats::mjcf_with_values(path, text, &viewed, path).is_err());
 }
+
+/// Numbers in frames, in included files and of replicas go back to where they came from.
+#[test]
+fn changed_numbers_go_back_through_frames_includes_and_replicas() {
+    let folder = std::env::temp_dir().join(format!("costate-write-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let save = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    save("inner.xml", r#"<mujocoinclude><geom name="in" size="0.1" mass="1"/></mujocoinclude>"#);
+    let part = r#"<mujocoinclude> <!-- a part -->
+  <body name="part" pos="1 0 0"><joint name="turn" damping="0.1"/><include file="inner.xml"/></body>
+</mujocoinclude>"#;
+    save("part.xml", part);
+    save("other.xml", r#"<mujoco><default><geom rgba="1 0 0 1"/></default></mujoco>"#);
+    let text = r#"<mujoco>
+  <include file="other.xml"/>
+  <worldbody>
+    <frame pos="0 0 1" euler="0 90 0">
+      <body name="a" pos="0.1 0.2 0.3" euler="10 20 30">
+        <frame pos="0 1 0" euler="0 0 90">
+          <joint name="j" axis="0 1 0" pos="0.1 0 0"/>
+          <geom name="g" type="capsule" pos="0 0 1" size="0.1 0.2"/>
+          <geom name="ends" type="capsule" fromto="0 0 0 0 0 1" size="0.1"/>
+        </frame>
+      </body>
+    </frame>
+    <include file="part.xml"/>
+    <replicate count="3" offset="0 2 0" euler="0 0 30">
+      <body name="leg" pos="0 0 2"><joint name="hip" damping="0.3"/><geom size="0.1"/></body>
+    </replicate>
+  </worldbody>
+</mujoco>"#;
+    let path = folder.join("main.xml");
+    let parse =
+        |text: &str| costate_formats::parse_mjcf(&path, text).unwrap_or_else(|e| panic!("{e}"));
+    let mut model = parse(text);
+    let moved = |model: &costate_model::Model, leaf: &str| -> Vec<f64> {
+        let old = model.get(leaf).unwrap_or_else(|e| panic!("{e}"));
+        old.iter().enumerate().map(|(i, x)| x + 0.01 * (1.0 + i as f64)).collect()
+    };
+    for leaf in ["body.a.pos", "joint.j.pos", "geom.g.pos", "joint.turn.damping", "geom.in.mass"] {
+        let values = moved(&model, leaf);
+        model = model.with(leaf, &values).unwrap_or_else(|e| panic!("{e}"));
+    }
+    for (leaf, values) in [
+        ("body.a.quat", &[0.6, 0.0, 0.8, 0.0][..]),
+        ("joint.j.axis", &[0.6, 0.8, 0.0]),
+        ("joint.hip0.damping", &[0.7]),
+        ("joint.hip1.damping", &[0.7]),
+        ("joint.hip2.damping", &[0.7]),
+    ] {
+        model = model.with(leaf, values).unwrap_or_else(|e| panic!("{e}"));
+    }
+    let new = costate_formats::mjcf_with_values(&path, text, &model, &path);
+    let new = new.unwrap_or_else(|e| panic!("{e}"));
+    let again = parse(&new);
+    for (_, leaf) in model.leaves.iter() {
+        let found = again.get(&leaf.path).unwrap_or_else(|e| panic!("{e}"));
+        for (a, b) in found.iter().zip(&leaf.values) {
+            assert!((a - b).abs() < 1e-14, "{}: {a} for {b}", leaf.path);
+        }
+    }
+    // The files that hold a changed number are part of the text now, the other is still included.
+    assert!(new.contains("<include file=\"other.xml\"/>") && !new.contains("part.xml"), "{new}");
+    assert!(new.contains("<!-- a part -->") && !new.contains("inner.xml"), "{new}");
+    assert!(new.contains("<joint name=\"hip\" damping=\"0.7\"/>"), "{new}");
+    assert!(new.contains("name=\"a\"") && !new.contains("euler=\"10 20 30\""), "{new}");
+    assert_eq!(std::fs::read_to_string(folder.join("part.xml")).unwrap(), part);
+
+    let uneven = model.with("joint.hip1.damping", &[0.8]).unwrap_or_else(|e| panic!("{e}"));
+    let refused = costate_formats::mjcf_with_values(&path, text, &uneven, &path);
+    let refused = refused.err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(refused.contains("joint.hip") && refused.contains("replicas"), "{refused}");
+    let place = moved(&model, "geom.ends.pos");
+    let ends = model.with("geom.ends.pos", &place).unwrap_or_else(|e| panic!("{e}"));
+    let refused = costate_formats::mjcf_with_values(&path, text, &ends, &path);
+    let refused = refused.err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(refused.contains("geom.ends.pos") && refused.contains("fromto"), "{refused}");
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -5,6 +5,7 @@ use super::classes::{Class, Classes};
 use super::compiler::Compiler;
 use super::field::FieldAsset;
 use super::mesh::MeshAsset;
+use super::pose::Pose;
 use super::xml::{Document, ElementId};
 use crate::error::{ErrorKind, Result};
 use costate_model::rigid::{Articulation, Unsupported};
@@ -29,6 +30,10 @@ pub(super) struct Builder<'a> {
     pub replicas: HashMap<(&'static str, String), Vec<String>>,
     /// The element of each kind and name.
     pub origins: HashMap<(&'static str, String), ElementId>,
+    /// The frames and replicas around the element that is being added.
+    pub frame: Pose,
+    /// Those of each kind and name, where there are any.
+    pub frames: HashMap<(&'static str, String), Pose>,
     /// Density and viscosity of the surrounding fluid, and its velocity.
     pub fluid: ([f64; 2], [f64; 3]),
     /// Actuators of the file that are left out.
@@ -62,6 +67,8 @@ impl<'a> Builder<'a> {
             fields: HashMap::new(),
             replicas: HashMap::new(),
             origins: HashMap::new(),
+            frame: Pose::IDENTITY,
+            frames: HashMap::new(),
             fluid: ([0.0; 2], [0.0; 3]),
             skipped_actuators: 0,
             names,
@@ -116,6 +123,9 @@ impl<'a> Builder<'a> {
         };
         self.names.entry((kind, name.clone())).or_insert(index);
         self.origins.entry((kind, name.clone())).or_insert(r.id);
+        if self.frame != Pose::IDENTITY {
+            self.frames.entry((kind, name.clone())).or_insert(self.frame);
+        }
         name
     }
 

@@ -64,6 +64,8 @@ struct Read {
     model: Model,
     /// The element of each kind and name.
     origins: HashMap<(&'static str, String), ElementId>,
+    /// The frames and replicas around each, where there are any.
+    frames: HashMap<(&'static str, String), pose::Pose>,
     /// Whether angles are in degrees.
     degree: bool,
 }
@@ -122,9 +124,9 @@ fn build_all(document: &Document) -> Result<Read> {
             others::add_key(&mut b, &child)?;
         }
     }
-    let Builder { mut model, articulation, origins, compiler, .. } = b;
+    let Builder { mut model, articulation, origins, frames, compiler, .. } = b;
     model.articulation = Some(articulation);
-    Ok(Read { model, origins, degree: compiler.degree })
+    Ok(Read { model, origins, frames, degree: compiler.degree })
 }
 
 type Add = fn(&mut Builder<'_>, &Reader<'_>, &str) -> Result<()>;

@@ -49,6 +49,7 @@ pub(super) fn read(b: &mut Builder<'_>, worlds: &[ElementId]) -> Result<()> {
                 .expected(format!("at most {MAX_ELEMENTS} bodies, replicas included")));
         }
     }
+    b.frame = Pose::IDENTITY;
     Ok(())
 }
 
@@ -152,6 +153,7 @@ fn add_members(b: &mut Builder<'_>, of: &Member, body: usize) -> Result<Vec<Memb
     for member in &all {
         let r = Reader::new(b.document, member.id);
         let (frame, class, suffix) = (&member.frame, &*member.class, &*member.suffix);
+        b.frame = *frame;
         let kind = match r.tag() {
             "joint" | "freejoint" => {
                 joint::add(b, &r, body, frame, class, suffix)?;
@@ -218,6 +220,7 @@ fn add_body(b: &mut Builder<'_>, r: &Reader<'_>, member: &Member, parent: usize)
         quat: [1.0, 0.0, 0.0, 0.0],
         diagonal: [0.0; 3],
     };
+    b.frame = member.frame;
     let settings = BodySettings {
         name: b.name(r, "body", &member.suffix, b.articulation.bodies.len()),
         placement: PlacementSettings::Pose { pos, quat },

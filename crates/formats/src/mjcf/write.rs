@@ -1,5 +1,6 @@
 //! A changed model as the user's own MJCF with only the changed numbers replaced.
 
+use super::pose::{product, rotate};
 use super::xml::{Document, ElementId};
 use super::{Read, build_all, parse_mjcf};
 use crate::error::{Error, ErrorKind, Result};
@@ -7,20 +8,24 @@ use crate::toml_reader::shortest;
 use crate::write::edited;
 use costate_model::rigid::JointKind;
 use costate_model::{Leaf, Model};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 
 /// The text of an MJCF file with the values of `model`, which has the same structure: only numbers
 /// that differ are replaced, comments and layout stay. A number that comes from a default class is
-/// written to the element itself. `target` is where the text will stand.
+/// written to the element itself, one in a frame in that frame's axes. Of included files in which a number changes
+/// the contents take the place of their include. `target` is where the text will stand.
 ///
 /// # Errors
-/// A leaf that the file cannot hold in its notation (another view of an inertia, an element in a frame,
-/// a replica or an included file), named with its place.
+/// A leaf that the file cannot hold in its notation (another view of an inertia, replicas with values of their own),
+/// named with its place.
 pub fn mjcf_with_values(path: &Path, text: &str, model: &Model, target: &Path) -> Result<String> {
     let document = Document::parse(path, text, "mujoco")?;
     let read = build_all(&document)?;
-    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut edits: Vec<Vec<Edit>> = vec![Vec::new(); document.files.len()];
+    // Replicas of one element are written once.
+    let mut done = HashSet::new();
     for (_, leaf) in model.leaves.iter() {
         if is_start(leaf) {
             continue;
@@ -28,13 +33,39 @@ pub fn mjcf_with_values(path: &Path, text: &str, model: &Model, target: &Path) -
         let old = read.model.leaves.find(&leaf.path).map(|id| read.model.leaves.get(id));
         match old {
             Ok(old) if old.values == leaf.values => {}
-            Ok(_) => edits.push(edit(&document, &read, text, leaf)?),
+            Ok(_) => {
+                let (id, attribute, values) = wish(&document, &read, model, leaf)?;
+                if done.insert((id, attribute)) {
+                    let edit = match id {
+                        Some(id) => set(&document, id, attribute, &values),
+                        None => new_option(&document, attribute, &values, leaf)?,
+                    };
+                    edits[id.map_or(0, |id| document.element(id).file)].push(edit);
+                }
+            }
             Err(_) => return Err(held(path, leaf, "the file gives this quantity in another view")),
         }
     }
-    let out = edited(text, edits);
+    let out = put_together(&document, edits);
     verify(model, &parse_mjcf(target, &out)?, target)?;
     Ok(out)
+}
+
+/// The main file with the edits of each file: what includes an edited file gets its contents.
+fn put_together(document: &Document, mut edits: Vec<Vec<Edit>>) -> String {
+    // A file comes before those that it includes.
+    for (n, file) in document.files.iter().enumerate().skip(1).rev() {
+        let own = std::mem::take(&mut edits[n]);
+        let Some((parent, place)) = file.included.clone() else { continue };
+        if !own.is_empty() {
+            let from = file.content.start;
+            let within = |(range, new): Edit| (range.start - from..range.end - from, new);
+            let content =
+                edited(&file.text[file.content.clone()], own.into_iter().map(within).collect());
+            edits[parent].push((place, content));
+        }
+    }
+    edited(&document.files[0].text, edits.swap_remove(0))
 }
 
 /// Whether a leaf is of the state at the start, which is no part of the file.
@@ -51,34 +82,41 @@ pub(crate) fn held(path: &Path, leaf: &Leaf, why: &str) -> Error {
         .advice("take its value from the result file")
 }
 
-/// The replacement that sets a leaf.
-fn edit(
+/// The element and attribute that a leaf is, and its numbers there; no element for an option of a file that has
+/// no section of them.
+fn wish<'a>(
     document: &Document,
     read: &Read,
-    text: &str,
-    leaf: &Leaf,
-) -> Result<(Range<usize>, String)> {
+    model: &Model,
+    leaf: &'a Leaf,
+) -> Result<(Option<ElementId>, &'a str, Vec<f64>)> {
     let path = &document.files[0].path;
     let no = |why: &str| held(path, leaf, why);
     let (kind, rest) = leaf.path.split_once('.').unwrap_or(("", &leaf.path));
-    let (name, attribute) = rest.rsplit_once('.').unwrap_or(("", rest));
+    let (name, mut attribute) = rest.rsplit_once('.').unwrap_or(("", rest));
     let mut values = leaf.values.clone();
     if kind == "option" {
-        let Some(option) = document.named(0, "option").last() else {
-            let root = document.element(0).start;
-            let end = text[root..].find('>').map(|i| root + i + 1);
-            let end = end.ok_or_else(|| no("the file has no section for it"))?;
-            return Ok((end..end, format!("\n  <option {attribute}=\"{}\"/>", list(&values))));
-        };
-        return set(document, text, option, attribute, &values, leaf);
+        return Ok((document.named(0, "option").last(), attribute, values));
     }
     let origin = |(k, n): &&(&'static str, String)| *k == kind && n == name;
-    let id = read.origins.iter().find(|(key, _)| origin(key)).map(|(_, &id)| id);
-    let id = id.ok_or_else(|| no("the element has no place in the file"))?;
-    if read.origins.values().filter(|&&other| other == id).count() > 1 {
-        return Err(no("the element is replicated"));
+    let found = read.origins.iter().find(|(key, _)| origin(key));
+    let Some((key, &(mut id))) = found else {
+        return Err(no("the element has no place in the file"));
+    };
+    if matches!(attribute, "pos" | "quat") && document.attribute(id, "fromto").is_some() {
+        return Err(no("the element is placed by its end points, fromto, within a frame"));
     }
-    let (mut id, mut attribute) = (id, attribute);
+    values = in_frame(read, key, attribute, values);
+    for (other, _) in read.origins.iter().filter(|(other, place)| **place == id && *other != key) {
+        let own = model.get(&format!("{}.{}.{attribute}", other.0, other.1)).unwrap_or(&[]);
+        let own = in_frame(read, other, attribute, own.to_vec());
+        let size = values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let same = own.len() == values.len()
+            && own.iter().zip(&values).all(|(a, b)| (a - b).abs() <= 1e-13 * size);
+        if !same {
+            return Err(no("its replicas differ in it; `tied` makes them one unknown"));
+        }
+    }
     if kind == "body"
         && matches!(attribute, "mass" | "ipos" | "iquat" | "diaginertia" | "fullinertia")
     {
@@ -98,33 +136,64 @@ fn edit(
             values.iter_mut().for_each(|x| *x *= 180.0 / std::f64::consts::PI);
         }
     }
-    set(document, text, id, attribute, &values, leaf)
+    Ok((Some(id), attribute, values))
 }
 
-/// Sets an attribute: its first numbers where it is there, else all of it behind the element's name.
-pub(crate) fn set(
-    document: &Document,
-    text: &str,
-    id: ElementId,
+/// A place or direction as seen from the frames and replicas around its element; other numbers as they are.
+fn in_frame(
+    read: &Read,
+    key: &(&'static str, String),
     attribute: &str,
-    values: &[f64],
-    leaf: &Leaf,
-) -> Result<(Range<usize>, String)> {
-    let element = document.element(id);
-    if element.file != 0 {
-        let file = &document.files[element.file].path;
-        return Err(held(file, leaf, "the element stands in an included file"));
+    values: Vec<f64>,
+) -> Vec<f64> {
+    let Some(frame) = read.frames.get(key) else { return values };
+    let back = [frame.quat[0], -frame.quat[1], -frame.quat[2], -frame.quat[3]];
+    let point = |p: &[f64]| rotate(back, [0, 1, 2].map(|i| p[i] - frame.pos[i]));
+    match (attribute, values.len()) {
+        ("pos", 3) => point(&values).to_vec(),
+        ("axis", 3) => rotate(back, [values[0], values[1], values[2]]).to_vec(),
+        ("quat", 4) => product(back, [values[0], values[1], values[2], values[3]]).to_vec(),
+        _ => values,
     }
+}
+
+/// A range of a file and what takes its place.
+type Edit = (Range<usize>, String);
+
+/// The edit that adds a section of options with one number.
+fn new_option(document: &Document, attribute: &str, values: &[f64], leaf: &Leaf) -> Result<Edit> {
+    let main = &document.files[0];
+    let root = document.element(0).start;
+    let end = main.text[root..].find('>').map(|i| root + i + 1);
+    let end = end.ok_or_else(|| held(&main.path, leaf, "the file has no section for it"))?;
+    Ok((end..end, format!("\n  <option {attribute}=\"{}\"/>", list(values))))
+}
+
+/// Sets an attribute: its first numbers where it is there, else all of it behind the element's name. A quaternion
+/// takes the place of another notation of an orientation.
+pub(crate) fn set(document: &Document, id: ElementId, attribute: &str, values: &[f64]) -> Edit {
+    let element = document.element(id);
+    let text = &document.files[element.file].text;
     let mut new = list(values);
     if let Some(found) = document.attribute(id, attribute) {
         for kept in text[found.span.clone()].split_ascii_whitespace().skip(values.len()) {
             new += " ";
             new += kept;
         }
-        return Ok((found.span.clone(), new));
+        return (found.span.clone(), new);
+    }
+    if attribute == "quat" {
+        for other in ["axisangle", "xyaxes", "zaxis", "euler"] {
+            let Some(found) = document.attribute(id, other) else { continue };
+            let before = &text[..found.span.start];
+            if let Some(start) = before.rfind(other) {
+                let between = &before[start + other.len()..];
+                return (start..found.span.end, format!("quat{between}{new}"));
+            }
+        }
     }
     let at = element.start + 1 + element.name.len();
-    Ok((at..at, format!(" {attribute}=\"{new}\"")))
+    (at..at, format!(" {attribute}=\"{new}\""))
 }
 
 /// Numbers in the shortest words that read back the same.

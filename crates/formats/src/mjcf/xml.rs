@@ -37,6 +37,10 @@ pub(crate) struct Element {
 pub(crate) struct File {
     pub path: PathBuf,
     pub text: String,
+    /// The file that includes it, and where that include stands there; none of the main file.
+    pub included: Option<(usize, Range<usize>)>,
+    /// What stands between the tags of its root element.
+    pub content: Range<usize>,
 }
 
 /// All elements of a model; element 0 is the root.
@@ -57,7 +61,7 @@ impl Document {
         let mut document = Self { files: Vec::new(), elements: Vec::new() };
         let mut seen = HashSet::new();
         seen.insert(identity(path));
-        document.load(path, text.to_owned(), None, &mut seen, 0)?;
+        document.load(path, text.to_owned(), None, None, &mut seen, 0)?;
         let found = &document.elements[0].name;
         if found != root {
             return Err(document
@@ -76,11 +80,13 @@ impl Document {
         path: &Path,
         text: String,
         parent: Option<ElementId>,
+        included: Option<(usize, Range<usize>)>,
         seen: &mut HashSet<PathBuf>,
         depth: usize,
     ) -> Result<()> {
         let file = self.files.len();
-        self.files.push(File { path: path.to_path_buf(), text: text.clone() });
+        let own = File { path: path.to_path_buf(), text: text.clone(), included, content: 0..0 };
+        self.files.push(own);
         let tree = roxmltree::Document::parse(&text).map_err(|e| {
             let at = e.pos();
             Error::new(ErrorKind::Syntax)
@@ -88,6 +94,10 @@ impl Document {
                 .at(at.row as usize, at.col as usize)
                 .found(clean(&e))
         })?;
+        let root = tree.root_element();
+        if let (Some(first), Some(last)) = (root.first_child(), root.last_child()) {
+            self.files[file].content = first.range().start..last.range().end;
+        }
         // Pairs of a node and the element that it becomes a child of, the next one last.
         let mut stack: Vec<(roxmltree::Node<'_, '_>, Option<ElementId>)> = match parent {
             None => vec![(tree.root_element(), None)],
@@ -133,7 +143,8 @@ impl Document {
                 let included = read_text(&target).map_err(|e| {
                     if e.kind() == ErrorKind::Io { refused(&e.message()) } else { e }
                 })?;
-                self.load(&target, included, Some(parent), seen, depth + 1)?;
+                let from = Some((file, node.range()));
+                self.load(&target, included, Some(parent), from, seen, depth + 1)?;
                 continue;
             }
             let id = self.elements.len();

@@ -39,8 +39,8 @@ pub fn urdf_with_values(path: &Path, text: &str, model: &Model, target: &Path) -
         let found = child(&Reader::new(&document, *parent), tag);
         match found {
             Some(found) => {
-                for (attribute, values, leaf) in wishes {
-                    edits.push(set(&document, text, found.id, attribute, values, leaf)?);
+                for (attribute, values, _) in wishes {
+                    edits.push(set(&document, found.id, attribute, values));
                 }
             }
             None => edits.push(new_child(&document, text, *parent, tag, wishes)?),
