@@ -74,10 +74,10 @@ MODELS = ROOT / "crates/dynamics/tests/data"
 HAMMER = """<mujoco model="hammer">
 <option timestep="0.0005"/>
 <worldbody>
-<body name="arm" pos="-0.1 0.05 0.14">
+<body name="arm" pos="-0.1 0.05 0.125">
 <joint name="hinge" axis="0 1 0" damping="0.01"/>
 <geom name="head" size="0.03" pos="0.15 0 0" mass="0.1"/>
-<geom name="rod" type="capsule" size="0.01 0.1" pos="0.08 0 0" quat="0.7 0 0.7 0" mass="0.05"/>
+<geom name="rod" type="capsule" size="0.022 0.1" pos="0.08 0 0" quat="0.7 0 0.7 0" mass="0.05"/>
 </body>
 </worldbody>
 <actuator><motor name="arm" joint="hinge"/></actuator>
@@ -93,13 +93,13 @@ def hammer_file(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def mixed(hammer_file):
-    """A hammer that lies in a soft block, with forces on both sides."""
+    """A hammer that lies on a soft block, with forces on both sides."""
     scene = costate.Builder("mixed", robot=hammer_file)
     scene.grid("block", cells=(2, 2, 2), cell=np.full(3, 0.05), material="stable-neo-hookean",
-               young=2e4, poisson=0.3, density=100.0, damping=3.0, radius=0.004,
+               young=2e4, poisson=0.3, density=100.0, damping=3.0, radius=0.004, fixed={"side": "z-"},
                regions={"top": {"side": "z+"}}, load={"push": {"at": "top"}})
     for geom in ("head", "rod"):
-        scene.touch(geom, stiffness=900.0, damping=2.0, friction=0.4, slip_speed=0.1, ramp=5e-3)
+        scene.touch(geom, stiffness=900.0, damping=2.0, friction=0.4, friction_damping=1.0, ramp=5e-3)
     return scene.build()
 
 

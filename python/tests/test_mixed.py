@@ -16,13 +16,13 @@ def test_forces_act_on_both_sides(mixed, hammer_file):
     free = costate.rollout(mixed, {f"geom.{g}.soft.{k}": 0.0 for g in ("head", "rod")
                                    for k in ("stiffness", "damping")}, steps=60)
     np.testing.assert_allclose(free.qvel, alone.qvel, atol=1e-12)
-    assert together.velocities[-1, :, 2].sum() < free.velocities[-1, :, 2].sum()
+    assert together.velocities[5, :, 2].sum() < free.velocities[5, :, 2].sum() - 0.01
 
 
 def test_the_contact_of_a_robots_geom_is_observed(mixed):
     signals = {"f": {"contact_force": {"geom": "head", "body": "block"}}, "e": {"energy": True}}
     motion = costate.rollout(mixed, steps=20, signals=signals)
-    assert motion.signals["f.z"].min() < -0.1
+    assert motion.signals["f.z"].min() < -1.0
     value, slopes = costate.jacobian(
         mixed, {"geom.head.mass": 0.1}, signals=signals, times=[0.004, 0.0071])
     at = lambda mass: costate.rollout(mixed, {"geom.head.mass": mass}, steps=20, signals=signals, times=[0.004, 0.0071])

@@ -35,6 +35,8 @@ fn soft_bodies_stand_beside_a_robot() {
     let leaf = |path: &str| scene.model.get(path).unwrap().to_vec();
     assert_eq!(leaf("geom.ball.soft.stiffness"), [700.0]);
     assert_eq!(leaf("geom.ball.soft.damping"), [10.0]);
+    assert_eq!(leaf("geom.ball.soft.friction_damping"), [10.0]);
+    assert_eq!(leaf("geom.table.slip_speed"), [0.01]);
     // The geom's own friction is of contacts with other geoms.
     assert_eq!((leaf("geom.ball.soft.friction").len(), leaf("geom.ball.friction").len()), (1, 3));
     assert_eq!(leaf("geom.table.pos"), [0.0, 0.0, -1.0]);

@@ -144,7 +144,8 @@ impl Mechanism {
         rows.clear();
         for i in 0..nv + na {
             // Adjoints of constants that do not move are not read.
-            for part in [&mut bar.q, &mut bar.v, &mut bar.act, &mut bar.ctrl] {
+            let Adjoint { q, v, act, ctrl, applied, .. } = &mut *bar;
+            for part in [q, v, act, ctrl, applied] {
                 part.fill(0.0);
             }
             for &i in &*moved {

@@ -47,7 +47,7 @@ pub(super) fn read(name: &str, geom: &Section<'_>, model: &mut Model) -> Result<
     if let Some(quat) = geom.opt("quat", soft::rotation)? {
         builder = builder.quat(quat);
     }
-    builder = builder.contact(read_contact(geom)?);
+    builder = builder.contact(read_contact(geom, ContactSettings::default())?);
     geom.finish()?;
     builder.build(model).map_err(|e| locate::translate(geom.file(), e))
 }
@@ -70,23 +70,22 @@ pub(super) fn read_beside_robot(name: &str, node: &Node<'_>, model: &mut Model) 
         e.expected("`type` of a fixed geom, or `soft`, a table of how soft bodies touch a geom of the robot")
     })?;
     let contact = soft.section()?;
-    let settings = read_contact(&contact)?;
+    let settings = read_contact(&contact, ContactSettings::moving())?;
     contact.finish()?;
     geom.finish()?;
     model.add_soft_contact(name, &settings).map_err(|e| locate::translate(node.file(), e))
 }
 
 /// Reads how vertices are pushed back.
-fn read_contact(geom: &Section<'_>) -> Result<ContactSettings> {
+fn read_contact(geom: &Section<'_>, default: ContactSettings) -> Result<ContactSettings> {
     let laws = [("smooth", "smooth"), ("warp", "warp"), ("warp-shape", "warp-shape")];
     let law = geom.or("contact", "smooth", |n| n.choice(&laws))?;
-    let default = ContactSettings::default();
     geom.exclusive(&["slip_speed", "friction_damping"])?;
     let slip_speed = geom.opt("slip_speed", Node::number)?;
-    let mut friction_damping = geom.opt("friction_damping", Node::number)?;
-    if law != "smooth" && slip_speed.is_none() {
-        friction_damping = friction_damping.or(Some(WARP_FRICTION_DAMPING));
-    }
+    let slope =
+        if law == "smooth" { default.friction_damping } else { Some(WARP_FRICTION_DAMPING) };
+    let given = geom.opt("friction_damping", Node::number)?;
+    let friction_damping = if slip_speed.is_some() { None } else { given.or(slope) };
     Ok(ContactSettings {
         law: law.into(),
         stiffness: geom.or("stiffness", default.stiffness, Node::number)?,

@@ -39,6 +39,13 @@ impl Default for ContactSettings {
 }
 
 impl ContactSettings {
+    /// As [`default`](Self::default), but for geoms that move: friction starts with a slope of 10 N s/m. What
+    /// a body presses with is not known beforehand, and with a slip speed friction would grow steeper
+    /// with it than a stable step could foresee.
+    pub fn moving() -> Self {
+        Self { friction_damping: Some(10.0), ..Self::default() }
+    }
+
     /// Adds the leaves `PREFIX.stiffness` and so on.
     pub(crate) fn leaves(
         &self,
