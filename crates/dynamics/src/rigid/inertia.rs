@@ -149,6 +149,23 @@ impl<S: Scalar> MassMatrix<S> {
         }
     }
 
+    /// xᵀ M⁻¹ x from the factors, x being zero but at degree of freedom `last` and those towards the world from it;
+    /// x is used up. With L⁻ᵀ x = y it is Σ y²/D, and nothing beside these is touched.
+    pub fn inverse_form(&self, tree: &Tree, last: usize, x: &mut [S]) -> S {
+        let (mut sum, mut next) = (S::zero(), Some(last));
+        while let Some(k) = next {
+            let row = tree.rows[k].clone();
+            let value = x[k];
+            sum += value * value / self.entries[row.start];
+            let above = row.start + 1..row.end;
+            for (&i, &entry) in tree.columns[above.clone()].iter().zip(&self.entries[above]) {
+                x[i] += -(entry * value);
+            }
+            next = tree.dof_parent[k];
+        }
+        sum
+    }
+
     /// out ← M x, from the matrix itself.
     pub fn multiply(&self, tree: &Tree, x: &[S], out: &mut [S]) {
         for value in out.iter_mut() {

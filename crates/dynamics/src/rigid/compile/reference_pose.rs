@@ -189,6 +189,18 @@ impl<S: Scalar> Pose<S> {
         sum
     }
 
+    /// J M⁻¹ Jᵀ of a row.
+    fn inverse_inertia(&mut self, tree: &Tree, row: Row) -> S {
+        let last = match row {
+            Row::Translation(b, _) | Row::Rotation(b, _) => tree.last_dof[b],
+            Row::Dof(dof) => Some(dof),
+            Row::Tendon(_) | Row::Actuator(_) => None,
+        };
+        let Some(last) = last else { return self.weigh(tree, row) };
+        self.fill(tree, row);
+        self.dynamics.factors.inverse_form(tree, last, &mut self.row)
+    }
+
     /// All results. Returns a degree of freedom whose inertia is not positive.
     pub fn evaluate(
         &mut self,
@@ -209,8 +221,8 @@ impl<S: Scalar> Pose<S> {
             }
             let (mut translation, mut rotation) = (S::zero(), S::zero());
             for axis in 0..3 {
-                translation += self.weigh(tree, Row::Translation(b, axis));
-                rotation += self.weigh(tree, Row::Rotation(b, axis));
+                translation += self.inverse_inertia(tree, Row::Translation(b, axis));
+                rotation += self.inverse_inertia(tree, Row::Rotation(b, axis));
             }
             out.body[b] = [translation * third, rotation * third];
         }
@@ -218,7 +230,7 @@ impl<S: Scalar> Pose<S> {
             for (start, end) in dof_groups(joint.kind, joint.dof) {
                 let mut sum = S::zero();
                 for dof in start..end {
-                    sum += self.weigh(tree, Row::Dof(dof));
+                    sum += self.inverse_inertia(tree, Row::Dof(dof));
                 }
                 out.dof[start..end].fill(sum * S::splat(1.0 / (end - start) as f64));
             }
