@@ -86,6 +86,10 @@ impl System {
         forces.extend(crate::contact::forces(model)?);
         let control = Control::new(model)?;
         let articulated = Articulated::new(model, control.as_ref())?;
+        if articulated.is_none() && model.options.smoothing != 0.0 {
+            let message = "option.smoothing is for the contacts of robots; this model has none";
+            return Err(DynamicsError::Invalid(message.into()));
+        }
         let mut sizes = articulated.as_ref().map(Articulated::sizes).unwrap_or_default();
         sizes.control = control.as_ref().map_or(0, |control| control.parameters.len());
         let coupling = Coupling::new(model)?;

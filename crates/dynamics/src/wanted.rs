@@ -33,7 +33,7 @@ impl System {
         let weightless = self.weightless();
         let masses = leaves.iter().any(|id| !weightless.contains(id));
         if let (Some(to), Some(a)) = (&mut self.articulated, &self.model.articulation) {
-            to.mechanism.wanted = articulated(&self.model, a, leaves);
+            to.narrow(articulated(&self.model, a, leaves));
         }
         self.wanted = Some(Wanted { entries, masses });
     }

@@ -21,6 +21,8 @@ pub struct Options {
     pub up_axis: usize,
     /// Whether derivatives add the jump (saltation) term at contact onset for laws that jump.
     pub saltation: bool,
+    /// Width over which derivatives relax the contacts of robots, m; zero for none. Motions do not depend on it.
+    pub smoothing: f64,
 }
 
 /// A model: structure, settings and the tree of leaves that holds every physical number.
@@ -63,6 +65,7 @@ impl Model {
                 duration: 1.0,
                 up_axis: 2,
                 saltation: false,
+                smoothing: 0.0,
             },
             soft: Vec::new(),
             geoms: Vec::new(),

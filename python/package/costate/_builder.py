@@ -42,6 +42,9 @@ class Builder:
         "y" or "z".
     saltation
         Whether derivatives add the jump term at contact onset, for laws whose force jumps there.
+    smoothing
+        Width (m) over which derivatives relax the contacts of a robot; off by default, and motions do not
+        depend on it (``docs/robots.md``).
     robot
         File of a robot (MJCF, URDF) that the scene is around: :meth:`controller`, :meth:`drive` and
         :meth:`friction` say what its own file cannot (``docs/control.md``). Soft bodies may stand beside it,
@@ -60,13 +63,14 @@ class Builder:
         gravity: ArrayLike | None = None,
         up: str | None = None,
         saltation: bool | None = None,
+        smoothing: float | None = None,
         robot: str | os.PathLike[str] | None = None,
         values: Mapping[str, ArrayLike] | None = None,
         allow: Iterable[str] = (),
     ) -> None:
         option = {
             "up": up, "gravity": gravity, "timestep": timestep, "duration": duration,
-            "saltation": saltation,
+            "saltation": saltation, "smoothing": smoothing,
         }
         self._root: dict[str, Any] = {
             "costate": 1,

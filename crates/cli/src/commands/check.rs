@@ -19,6 +19,10 @@ pub fn run(args: &CheckArgs, output: &mut Output, interrupt: &AtomicBool) -> Res
         scene.model.options.saltation = false;
         output.note("the saltation option is off in this check: narrow differences cannot show it");
     }
+    if scene.model.options.smoothing > 0.0 {
+        scene.model.options.smoothing = 0.0;
+        output.note("smoothing is off in this check: differences see the motion as it is");
+    }
     let system = System::new(&scene.model)?;
     let inputs = Inputs::default();
     // Beyond the stable step rounding grows like the motion, and no difference means anything.

@@ -22,6 +22,9 @@ pub fn run(args: &GradArgs, output: &mut Output, interrupt: &AtomicBool) -> Resu
     for (path, values) in &found.gradient {
         rows.push(vec![path.clone(), table::values(values.as_slice())]);
     }
+    for note in &found.notes {
+        output.warn(note.clone());
+    }
     output.line(format!("cost {}", table::number(found.cost)));
     for line in table::render(&rows) {
         output.line(line);
@@ -34,6 +37,7 @@ pub fn run(args: &GradArgs, output: &mut Output, interrupt: &AtomicBool) -> Resu
             "gradient": found.gradient,
             "setup_s": setup_s,
             "gradient_s": found.gradient_s,
+            "notes": found.notes,
         }),
     );
     Ok(0)

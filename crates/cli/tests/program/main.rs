@@ -6,4 +6,5 @@ mod mixed;
 mod readme;
 mod robots;
 mod scenes;
+mod smoothing;
 mod touching;

@@ -12,14 +12,16 @@ use crate::driven::Driven;
 use crate::error::DynamicsError;
 use crate::rigid::collision::unsupported;
 use crate::rigid::{
-    Adjoint, CompileError, Derivation, Mechanism, PushWorkspace, RigidError, RigidState,
-    RigidTangents, RigidWorkspace, Tree,
+    Adjoint, CompileError, Derivation, Integrator, Mechanism, PushWorkspace, RigidError,
+    RigidState, RigidTangents, RigidWorkspace, Tree,
 };
 
 /// The articulated bodies of a system.
 pub struct Articulated {
     /// The step.
     pub(crate) mechanism: Mechanism,
+    /// The step that derivatives are of, where that is another: with relaxed contacts.
+    relaxed: Option<Mechanism>,
     derivation: Derivation,
     /// For every number of the start (coordinates, velocities, activations), its place in θ; the
     /// reference pose at rest where the model has no leaves of it.
@@ -83,6 +85,28 @@ fn derivation(model: &Model, pushes: &[usize]) -> Result<(Derivation, Vec<f64>),
     Ok((Derivation::new(&model)?, model.theta()[before..].to_vec()))
 }
 
+/// The mechanism with contacts relaxed, where the model asks for that.
+fn relaxed(model: &Model, mechanism: &Mechanism) -> Result<Option<Mechanism>, DynamicsError> {
+    let width = model.options.smoothing;
+    if width == 0.0 {
+        return Ok(None);
+    }
+    let refused =
+        |message: &str| Err(DynamicsError::Invalid(format!("option.smoothing: {message}")));
+    if !(width > 0.0 && width.is_finite()) {
+        return refused("it is a width in m, above zero, or zero for none");
+    }
+    if model.options.saltation {
+        return refused("derivatives have either the jump term (`saltation`) or relaxed contacts");
+    }
+    if mechanism.tree.options.integrator == Integrator::Discrete {
+        return refused("the discrete integrator has no relaxed contacts; take implicitfast");
+    }
+    let mut relaxed = mechanism.clone();
+    relaxed.tree.options.relaxation = width;
+    Ok(Some(relaxed))
+}
+
 impl From<CompileError> for DynamicsError {
     fn from(error: CompileError) -> Self {
         match error {
@@ -140,8 +164,9 @@ impl Articulated {
             .collect();
         inputs.resize(derivation.tree.actuators.len(), None);
         let mechanism = Mechanism::new(derivation.tree.clone());
+        let relaxed = relaxed(model, &mechanism)?;
         let pose = a.reference_pose(&model.leaves);
-        Ok(Some(Self { mechanism, derivation, start, pose, left_out, inputs, extra }))
+        Ok(Some(Self { mechanism, relaxed, derivation, start, pose, left_out, inputs, extra }))
     }
 
     /// θ with the numbers behind it.
@@ -171,9 +196,32 @@ impl Articulated {
         &self.left_out
     }
 
+    /// What a result with derivatives has to say: that contacts are relaxed in them, where they are.
+    pub fn smoothing(&self) -> Option<String> {
+        let width = self.relaxed.as_ref()?.tree.options.relaxation;
+        Some(format!(
+            "derivatives are those of contacts relaxed over {width} m (`smoothing`); motions and residuals are \
+             not, and intervals from such derivatives are rough"
+        ))
+    }
+
     /// The step of the articulated bodies alone.
     pub fn mechanism(&self) -> &Mechanism {
         &self.mechanism
+    }
+
+    /// The step that derivatives are of: [`mechanism`](Self::mechanism), or, where the model asks for
+    /// smoothing, the same with contacts relaxed, at the states of the motion as it is.
+    pub fn differentiated(&self) -> &Mechanism {
+        self.relaxed.as_ref().unwrap_or(&self.mechanism)
+    }
+
+    /// Which constants pullbacks are to reach.
+    pub(crate) fn narrow(&mut self, wanted: crate::rigid::Wanted) {
+        self.mechanism.wanted = wanted;
+        if let Some(relaxed) = &mut self.relaxed {
+            relaxed.wanted = wanted;
+        }
     }
 
     pub(crate) fn sizes(&self) -> RigidSizes {

@@ -221,9 +221,10 @@ impl System {
             tangents_of_c = ConstantTangents::dense(rigid_dot, constants.len());
         }
         let here = At { applied, ..at(self, state, ctrl) };
-        let (m, given) = (&a.mechanism, tangents_of_c);
+        let (m, given) = (a.differentiated(), tangents_of_c);
         let drive = DriveTangents { ctrl: ctrl_dot, applied: applied_dot };
-        let pushed = if std::mem::take(&mut ws.stepped) {
+        // The step's own evaluation is not that of relaxed contacts.
+        let pushed = if std::mem::take(&mut ws.stepped) && std::ptr::eq(m, &a.mechanism) {
             m.push_evaluated(constants, here, moved, given, drive, workspace, push)
         } else {
             m.push_step(constants, here, &[], moved, given, drive, workspace, push)
@@ -288,8 +289,9 @@ impl System {
                 a.mechanism.jump_pullback(constants, next.with(ctrl), bar, workspace)
             }),
         };
-        let result = result
-            .and_then(|()| a.mechanism.step_pullback(constants, state_at, &[], bar, workspace));
+        let result = result.and_then(|()| {
+            a.differentiated().step_pullback(constants, state_at, &[], bar, workspace)
+        });
         if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
             let before = inputs.c[rigid.clone()].to_vec();
             let memory = &mut adjoint.act[own..];

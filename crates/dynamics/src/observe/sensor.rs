@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use costate_model::State;
-use costate_model::rigid::SensorKind;
+use costate_model::rigid::{ContactField, ContactSensor, SensorKind};
 
 use super::compile::{Compiler, invalid};
 use super::local::{Local, Moment, Observable, Slopes};
@@ -46,9 +46,11 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Calls `act` with the mechanism, the rigid constants and the state.
+    /// Calls `act` with the mechanism (the one that derivatives are of, if so), the rigid constants and the
+    /// state.
     fn with(
         &self,
+        derivatives: bool,
         memory: &mut Memory,
         act: impl FnOnce(
             &crate::rigid::Mechanism,
@@ -70,7 +72,8 @@ impl Reading<'_> {
         }
         let at = At { qpos, qvel, act: own, ctrl: &ctrl, applied: applied(&coupled) };
         let constants = &self.c.values[self.system.layout().rigid.clone()];
-        let result = act(a.mechanism(), constants, at, memory);
+        let mechanism = if derivatives { a.differentiated() } else { a.mechanism() };
+        let result = act(mechanism, constants, at, memory);
         memory.ctrl = ctrl;
         memory.coupled = coupled;
         result
@@ -79,7 +82,7 @@ impl Reading<'_> {
     /// What all sensors measure, into the memory.
     fn sense(&self, memory: &mut Memory) -> Result<(), RigidError> {
         let time = self.state.time;
-        self.with(memory, |mechanism, c, at, memory| {
+        self.with(false, memory, |mechanism, c, at, memory| {
             let Memory { workspace, sensors, measured, .. } = memory;
             mechanism.sense(c, at, time, &[], measured, workspace, sensors)
         })
@@ -87,7 +90,7 @@ impl Reading<'_> {
 
     /// The adjoints of one number, into the memory.
     fn pull(&self, number: usize, memory: &mut Memory) -> Result<(), RigidError> {
-        self.with(memory, |mechanism, c, at, memory| {
+        self.with(true, memory, |mechanism, c, at, memory| {
             let Memory { workspace, sensors, y_bar, bar, .. } = memory;
             y_bar.clear();
             y_bar.resize(mechanism.sensor_values(), 0.0);
@@ -209,12 +212,32 @@ fn feels_forces(kind: SensorKind) -> bool {
             | K::Force(_)
             | K::Torque(_)
             | K::Touch(_)
+            | K::Contact(_)
             | K::ActuatorFrc(_)
             | K::JointActuatorFrc(_)
             | K::TendonActuatorFrc(_)
             | K::FrameLinAcc(_)
             | K::FrameAngAcc(_)
     )
+}
+
+/// Refuses the number of contacts found, which has no derivative.
+fn check_fields(
+    element: &str,
+    of: &ContactSensor,
+    number: Option<usize>,
+) -> Result<(), DynamicsError> {
+    let counts = |number: usize| of.field(number) == Some(ContactField::Found);
+    let refused = match number {
+        Some(number) => counts(number),
+        None => (0..of.len().min(3)).any(counts),
+    };
+    if refused {
+        let message = "`found` is a count and has no derivative; observe another number of the sensor \
+                       with `component`";
+        return Err(invalid(element, message));
+    }
+    Ok(())
 }
 
 impl Compiler<'_> {
@@ -239,13 +262,19 @@ impl Compiler<'_> {
                            friction act";
             return Err(invalid(&element, message));
         }
+        if let SensorKind::Contact(of) = sensor.kind {
+            check_fields(&element, &of, number)?;
+        }
         let by_contact = matches!(
             sensor.kind,
-            SensorKind::Force(_) | SensorKind::Torque(_) | SensorKind::Touch(_)
+            SensorKind::Force(_)
+                | SensorKind::Torque(_)
+                | SensorKind::Touch(_)
+                | SensorKind::Contact(_)
         );
         if self.system.coupling().is_some() && by_contact {
-            let message = "force, torque and touch sensors do not feel soft bodies, so they are not offered \
-                           where those touch the robot; observe the contact force on the soft bodies";
+            let message = "force, torque, touch and contact sensors do not feel soft bodies, so they are not \
+                           offered where those touch the robot; observe the contact force on the soft bodies";
             return Err(invalid(&element, message));
         }
         let all = robot.tree().sensors[index].data.clone();

@@ -166,15 +166,17 @@ pub struct Term {
     /// What is observed.
     pub observation: Observation,
     /// Which of its components: 0 for x or for the only one, 1 for y, 2 for z; of a quaternion 0 to 3
-    /// for w, x, y, z.
+    /// for w, x, y, z; of a sensor of contacts the place among all its numbers.
     pub component: usize,
 }
 
 impl Term {
-    /// For a sensor of four numbers, which are observed one by one: which one.
+    /// For a sensor of two numbers or more than three, which are observed one by one: which one.
     pub(super) fn number(&self) -> Option<usize> {
         match self.observation {
-            Observation::Sensor { components, .. } if components > 3 => Some(self.component),
+            Observation::Sensor { components, .. } if !matches!(components, 1 | 3) => {
+                Some(self.component)
+            }
             _ => None,
         }
     }

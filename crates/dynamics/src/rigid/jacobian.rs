@@ -113,7 +113,7 @@ impl Mechanism {
             TangentMethod::Rows => true,
             TangentMethod::Cheaper => rows * COST < columns.div_ceil(LANES) as f64,
         };
-        cheaper && self.without_adjoint().is_none()
+        cheaper
     }
 
     /// The tangent of a step, as [`step_pushforward`](Self::step_pushforward), after the evaluation has been

@@ -21,6 +21,7 @@ pub mod collision;
 mod compile;
 mod constants;
 pub mod constraint;
+mod contact_sensor;
 mod dense;
 mod elements;
 mod error;

@@ -32,6 +32,8 @@ pub struct Options {
     pub exact_diagonal: bool,
     /// Whether solref's time constant is kept at two time steps or more (the default).
     pub safe_reference: bool,
+    /// Width over which contacts are relaxed, m; zero for none. They reach ten times as far then.
+    pub relaxation: f64,
     /// Stationarity at which the constraint solver stops.
     pub tolerance: f64,
     /// The most iterations of the constraint solver.
@@ -74,6 +76,7 @@ impl Default for Options {
             impedance_ratio: 1.0,
             exact_diagonal: false,
             safe_reference: true,
+            relaxation: 0.0,
             tolerance: 1e-12,
             iterations: 100,
             line_search_tolerance: 0.01,

@@ -34,6 +34,8 @@ pub struct EvaluationAdjoint<'a> {
     /// Of the masses of constraint rows, but for what the diagonals of M and A do to them under the discrete
     /// integrator, which alone is added; empty for zero.
     pub row_mass: &'a [f64],
+    /// Of the exact diagonals of constraint rows; empty for zero.
+    pub row_diagonal: &'a [f64],
 }
 
 impl<'a> EvaluationAdjoint<'a> {
@@ -48,6 +50,7 @@ impl<'a> EvaluationAdjoint<'a> {
             qfrc_actuator: &[],
             row_force: &[],
             row_mass: &[],
+            row_diagonal: &[],
         }
     }
 }
@@ -116,7 +119,17 @@ impl Evaluation {
             });
         }
         if rows {
-            stage.pullback(inputs, bar.row_mass, out);
+            stage.pullback(inputs, bar.row_mass, bar.row_diagonal, out);
+            for (weight, u) in stage.pull_diagonals(inputs, out) {
+                // −uᵀ dM u
+                for i in 0..tree.nv {
+                    negative[i] = -weight * u[i];
+                }
+                let world = Motion::zero();
+                let swept = Rates { lambda: negative, v: zeros, a: &u, world };
+                sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+                place.pull_armature(&d.tendons, at.qpos, 1.0, [negative, &u], out);
+            }
         }
         if apart && implicit {
             // μᵀM(a − x)

@@ -5,7 +5,8 @@ use costate_num::{DualN, Quat, Vec3};
 
 use super::adjoint::{Adjoint, Place, pull_inertia};
 use super::armature::multiply_armature;
-use super::constraint::{LimitReading, LimitSeeds, RowInputs};
+use super::constraint::{LimitReading, LimitSeeds, RowInputs, TouchBar};
+use super::contact_sensor::ContactView;
 use super::evaluation::Evaluation;
 use super::forward::{At, Dynamics};
 use super::inverse::twists;
@@ -44,6 +45,8 @@ pub(crate) struct SensorScratch {
     pub limits: LimitSeeds,
     /// Of the forces of constraint rows.
     pub by_row: Vec<f64>,
+    /// Of contacts.
+    pub touches: Vec<TouchBar>,
     zeros: Vec<f64>,
 }
 
@@ -62,6 +65,7 @@ impl SensorScratch {
             by_driven: vec![0.0; nv],
             limits: LimitSeeds::default(),
             by_row: Vec::new(),
+            touches: Vec::new(),
             zeros: vec![0.0; nv],
         }
     }
@@ -230,6 +234,7 @@ pub(crate) fn pull(
     s.by_effort.fill(0.0);
     s.by_driven.fill(0.0);
     s.limits.clear(evaluation.stage.constraints.rows.len());
+    s.touches.clear();
     s.by_row.clear();
     s.by_row.resize(evaluation.stage.constraints.rows.len(), 0.0);
     for sensor in &tree.sensors {
@@ -300,6 +305,11 @@ pub(crate) fn pull(
             kind @ K::Touch(_) => {
                 let stage = &evaluation.stage;
                 visit_rows(tree, layout, c, d, stage, kind, |row| s.by_row[row] += y[0]);
+            }
+            K::Contact(of) => {
+                let stage = &evaluation.stage;
+                let view = ContactView { tree, layout, c, dynamics: d, stage, sensor: of };
+                view.pull(y, &mut s.by_row, &mut s.touches);
             }
             kind => match LimitReading::of(kind) {
                 Some(reading) => {

@@ -1,7 +1,7 @@
 //! The jump (saltation) term of a step in which contacts close, for derivatives.
 
 use super::adjoint::Adjoint;
-use super::constraint::{Onset, RowInputs};
+use super::constraint::{Onset, RowInputs, TouchBar};
 use super::error::RigidError;
 use super::forward::At;
 use super::jacobian::ConstantTangents;
@@ -123,14 +123,14 @@ impl Mechanism {
         }
         let by_depth = |onset: &Onset| {
             let dot: f64 = onset.jump.iter().zip(&bar.v).map(|(jump, v)| jump * v).sum();
-            (onset.contact, dot / onset.approach)
+            TouchBar::of_depth(onset.contact, dot / onset.approach)
         };
-        let bars: Vec<(usize, f64)> = onsets.iter().map(by_depth).collect();
+        let bars: Vec<TouchBar> = onsets.iter().map(by_depth).collect();
         let (tree, layout) = (&self.tree, &self.layout);
         let evaluation = &mut ws.evaluation;
         let dynamics = &evaluation.dynamics;
         let inputs = RowInputs { tree, layout, c, dynamics, qpos: at.qpos, qvel: at.qvel };
-        evaluation.stage.pull_depths(inputs, &bars, bar);
+        evaluation.stage.pull_touches(inputs, &bars, bar);
         Ok(())
     }
 }

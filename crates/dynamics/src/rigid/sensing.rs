@@ -1,6 +1,8 @@
 //! What sensors measure at a state of the mechanism, with tangents and adjoints.
 
 use super::adjoint::{Adjoint, Place};
+use super::constraint::RowInputs;
+use super::contact_sensor::ContactView;
 use super::error::RigidError;
 use super::forward::At;
 use super::jacobian::ConstantTangents;
@@ -10,6 +12,7 @@ use super::push::{D, DriveTangents, LANES, PushWorkspace, RigidTangents};
 use super::sensors::{Measured, check, measure, measure_limits};
 use super::step::{Mechanism, RigidWorkspace};
 use super::touch::visit_rows;
+use super::tree::SensorKind;
 
 /// Memory of sensors.
 #[derive(Clone, Debug)]
@@ -67,6 +70,10 @@ impl Mechanism {
         for sensor in &tree.sensors {
             let (value, forces) = (&mut out[sensor.data.start], &stage.solver.force);
             visit_rows(tree, layout, c, d, stage, sensor.kind, |row| *value += forces[row]);
+            if let SensorKind::Contact(of) = sensor.kind {
+                let view = ContactView { tree, layout, c, dynamics: d, stage, sensor: of };
+                view.measure(&mut out[sensor.data.clone()]);
+            }
         }
         Ok(())
     }
@@ -93,12 +100,16 @@ impl Mechanism {
         scratch.measured.update(tree, layout, c, &evaluation.dynamics, at.qvel, &evaluation.qacc);
         let place = Place { tree, layout, c, k: &evaluation.dynamics.kinematics };
         pull(place, evaluation, at, y_bar, scratch, bar);
+        let d = &evaluation.dynamics;
+        let inputs = RowInputs { tree, layout, c, dynamics: d, qpos: at.qpos, qvel: at.qvel };
+        evaluation.stage.pull_touches(inputs, &scratch.touches, bar);
         let seeds = EvaluationAdjoint {
             qacc: &scratch.by_qacc,
             actuator_force: &scratch.by_effort,
             qfrc_actuator: &scratch.by_driven,
             row_force: &scratch.by_row,
             row_mass: &scratch.limits.mass,
+            row_diagonal: &scratch.limits.diagonal,
             ..EvaluationAdjoint::of_step(zeros)
         };
         evaluation.pullback(tree, layout, c, at, seeds, self.wanted, bar)
@@ -144,6 +155,18 @@ impl Mechanism {
                         value.tangent[lane] += stage.force_tangent(row, lane);
                     }
                 });
+                if let SensorKind::Contact(of) = sensor.kind {
+                    let force = |row: usize| {
+                        let mut force = D::constant(stage.solver.force[row]);
+                        for lane in 0..lanes {
+                            force.tangent[lane] = stage.force_tangent(row, lane);
+                        }
+                        force
+                    };
+                    let view = ContactView { tree, layout, c, dynamics: d, stage, sensor: of };
+                    let contacts = &push.constraints.contacts;
+                    view.measure_on(contacts, force, &mut values[sensor.data.clone()]);
+                }
             }
             for lane in 0..lanes {
                 for (i, value) in values.iter().enumerate() {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use costate_model::rigid::ContactSensor;
+
 /// A frame that a sensor is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SensorObject {
@@ -92,6 +94,8 @@ pub enum SensorKind {
     Clock,
     /// Sum of the normal forces of contacts inside a site's shape.
     Touch(usize),
+    /// Contacts.
+    Contact(ContactSensor),
 }
 
 /// A sensor.

@@ -133,13 +133,6 @@ impl Mechanism {
         Ok(())
     }
 
-    /// What the rows of constraints depend on and [`step_pullback`](Self::step_pullback) does not follow;
-    /// tangents do.
-    pub(super) fn without_adjoint(&self) -> Option<&'static str> {
-        let exact = self.tree.options.exact_diagonal;
-        exact.then_some("adjoints with the exact diagonal (flag diagexact)")
-    }
-
     /// Adjoint of [`step`](Self::step): `bar` holds the adjoint of the next state in `q` (tangent
     /// space), `v` and `act`, and that of the state afterwards; those of controls, applied
     /// forces and constants are added to.
@@ -155,9 +148,6 @@ impl Mechanism {
         ws: &mut RigidWorkspace,
     ) -> Result<(), RigidError> {
         let (tree, layout) = (&self.tree, &self.layout);
-        if let Some(what) = self.without_adjoint() {
-            return Err(RigidError::Unsupported { what });
-        }
         ws.evaluation.update_for(tree, layout, c, at, warm, false)?;
         if ws.later.is_some() {
             return self.runge_kutta_pullback(c, at, bar, ws);

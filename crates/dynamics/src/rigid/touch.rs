@@ -58,6 +58,36 @@ fn counts(
     meets(shape.kind, Vec3::from_array(shape.size), start, back.rotate(direction))
 }
 
+/// Whether a site's shape holds a point of the world.
+pub(crate) fn holds(
+    tree: &Tree,
+    layout: &Layout,
+    c: &[f64],
+    d: &Dynamics<f64>,
+    site: usize,
+    point: Vec3<f64>,
+) -> bool {
+    let pose = d.kinematics.site(tree, layout, c, site);
+    let p = pose.orientation.conjugate().rotate(point - pose.position);
+    let shape = &tree.sites[site];
+    let size = Vec3::from_array(shape.size);
+    let aside = p.x * p.x + p.y * p.y;
+    let radius = size.x * size.x;
+    match shape.kind {
+        GeomKind::Box => p.x.abs() <= size.x && p.y.abs() <= size.y && p.z.abs() <= size.z,
+        GeomKind::Cylinder => aside <= radius && p.z.abs() <= size.y,
+        GeomKind::Capsule => {
+            let beyond = (p.z.abs() - size.y).max(0.0);
+            aside + beyond * beyond <= radius
+        }
+        GeomKind::Ellipsoid => {
+            let [x, y, z] = [p.x / size.x, p.y / size.y, p.z / size.z];
+            x * x + y * y + z * z <= 1.0
+        }
+        _ => p.norm_squared() <= radius,
+    }
+}
+
 /// Whether a ray meets a shape about the origin.
 fn meets(kind: GeomKind, size: Vec3<f64>, start: Vec3<f64>, direction: Vec3<f64>) -> bool {
     let range = match kind {

@@ -100,6 +100,7 @@ fn forces_and_accelerations_agree() {
                 Zone::Bound(-1) => 3.0,
                 Zone::Bound(_) => 2.0,
                 Zone::Surface => 4.0,
+                Zone::Relaxed => unreachable!("the recorded penalties are hard"),
             })
             .collect();
         assert_eq!(states, s.numbers("state"), "{}", s.name);

@@ -9,3 +9,4 @@ mod harness;
 mod impacts;
 mod rest;
 mod robots;
+mod smoothing;

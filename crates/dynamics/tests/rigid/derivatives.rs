@@ -50,6 +50,18 @@ pub fn at_snapshot(r: &Reference, integrator: Integrator) -> Point {
     }
 }
 
+/// So that the impedance of contacts changes little over the widths of differences, and of two frictions the
+/// larger is one.
+pub fn widen(p: &mut Point) {
+    let layout = &p.mechanism.layout;
+    for g in 0..p.mechanism.tree.geoms.len() {
+        p.c[layout.geom_solimp.at(g) + 2] = 0.05;
+        for k in 0..3 {
+            p.c[layout.geom_friction.at(g) + k] *= 1.0 + 0.2 * g as f64;
+        }
+    }
+}
+
 #[test]
 fn derivatives_of_every_integrator_are_proved() {
     let mut failures = Vec::new();

@@ -3,22 +3,30 @@
 use std::path::Path;
 
 use costate_dynamics::rigid::{Derivation, Integrator, Mechanism, RigidState};
+use serde_json::Value;
 
+use crate::derivatives::widen;
 use crate::proof::{Point, prove, prove_sensors};
-use crate::reference::compare;
+use crate::reference::{compare, numbers};
 
 /// The state of `touch.xml` at which the numbers below were recorded with mujoco 4.0: velocity i is
 /// 0.1 sin(1 + i), hinge and slide are beyond their limits.
 fn touching(elliptic: bool) -> Point {
+    let mut p = point("touch.xml", elliptic);
+    let scalar = p.state.qpos.len() - 2;
+    p.state.qpos[scalar..].copy_from_slice(&[0.71, 0.045]);
+    p
+}
+
+/// A model in its reference pose, velocity i being 0.1 sin(1 + i).
+fn point(file: &str, elliptic: bool) -> Point {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/mujoco/models");
-    let model = costate_formats::read_mjcf(folder.join("touch.xml")).expect("it reads");
+    let model = costate_formats::read_mjcf(folder.join(file)).expect("it reads");
     let derivation = Derivation::new(&model).expect("it compiles");
     let c = derivation.derive(&model.theta()).expect("it derives");
     let mut tree = derivation.tree.clone();
     tree.options.elliptic = elliptic;
-    let mut qpos = model.articulation.as_ref().expect("a robot").reference_pose(&model.leaves);
-    let scalar = qpos.len() - 2;
-    qpos[scalar..].copy_from_slice(&[0.71, 0.045]);
+    let qpos = model.articulation.as_ref().expect("a robot").reference_pose(&model.leaves);
     let qvel = (0..tree.nv).map(|i| 0.1 * (1.0 + i as f64).sin()).collect();
     let state = RigidState { qpos, qvel, act: Vec::new() };
     Point { mechanism: Mechanism::new(tree), c, state, ctrl: Vec::new(), applied: Vec::new() }
@@ -80,14 +88,8 @@ fn their_derivatives_are_proved() {
         for at in p.mechanism.layout.body_inertia.range() {
             p.c[at] *= 100.0;
         }
-        // So that the impedance changes little over their widths, and of two frictions the larger is one.
+        widen(&mut p);
         let layout = &p.mechanism.layout;
-        for g in 0..p.mechanism.tree.geoms.len() {
-            p.c[layout.geom_solimp.at(g) + 2] = 0.05;
-            for k in 0..3 {
-                p.c[layout.geom_friction.at(g) + k] *= 1.0 + 0.2 * g as f64;
-            }
-        }
         // Slopes that would destabilise are left out of the discrete metric: none may change its sign.
         for block in [
             layout.jnt_stiffness,
@@ -106,4 +108,35 @@ fn their_derivatives_are_proved() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn sensors_of_contacts_measure_what_is_recorded() {
+    let file: Value =
+        serde_json::from_str(include_str!("../data/mujoco/contact_sensors.json")).expect("JSON");
+    for (elliptic, cone) in [(true, "elliptic"), (false, "pyramidal")] {
+        let p = point("contact_sensors.xml", elliptic);
+        let m = &p.mechanism;
+        compare("qpos", &p.state.qpos, &numbers(&file["qpos"]), 1e-15);
+        compare("qvel", &p.state.qvel, &numbers(&file["qvel"]), 1e-15);
+        let (mut ws, mut sensors, mut out) = (m.workspace(), m.sensor_workspace(), Vec::new());
+        m.sense(&p.c, p.state.with(&p.ctrl), 0.0, &[], &mut out, &mut ws, &mut sensors)
+            .expect("it measures");
+        compare(cone, &out, &numbers(&file[cone]), 1e-9);
+    }
+}
+
+#[test]
+fn derivatives_of_sensors_of_contacts_are_proved() {
+    let mut failures = Vec::new();
+    for elliptic in [true, false] {
+        let mut p = point("contact_sensors.xml", elliptic);
+        // Wide differences must leave inertias positive.
+        for at in p.mechanism.layout.body_inertia.range() {
+            p.c[at] *= 100.0;
+        }
+        widen(&mut p);
+        failures.extend(prove_sensors(&format!("elliptic {elliptic}"), &p));
+    }
+    assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
 }

@@ -16,6 +16,7 @@ pub(crate) mod attributes;
 mod build;
 mod classes;
 mod compiler;
+mod contact_sensor;
 mod field;
 mod geom;
 mod joint;

@@ -2,6 +2,7 @@
 
 use super::attributes::Reader;
 use super::build::Builder;
+use super::contact_sensor;
 use crate::error::{ErrorKind, Result};
 use costate_model::rigid::{FrameObject, Sensor, SensorKind};
 
@@ -46,6 +47,10 @@ pub(super) fn add(b: &mut Builder<'_>, r: &Reader<'_>, suffix: &str) -> Result<(
         "e_potential" => SensorKind::PotentialEnergy,
         "e_kinetic" => SensorKind::KineticEnergy,
         "clock" => SensorKind::Clock,
+        "contact" => match contact_sensor::read(b, r, suffix)? {
+            Some(of) => SensorKind::Contact(of),
+            None => return b.skip_sensor(r, name),
+        },
         tag if tag.starts_with("frame") => {
             let Some(object) = frame(b, r, "objtype", "objname", suffix)? else {
                 return b.skip_sensor(r, name);

@@ -26,6 +26,7 @@ pub(super) fn read(root: &Section<'_>, robot: &Node<'_>) -> Result<Model> {
             let id = model.options.gravity;
             model.leaves.set(id, &gravity).map_err(|e| locate::translate(root.file(), e))?;
         }
+        model.options.smoothing = option.or("smoothing", 0.0, Node::non_negative)?;
         option.finish()?;
     }
     for (path, node) in root.entries("values")? {

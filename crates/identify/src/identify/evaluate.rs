@@ -200,6 +200,8 @@ pub struct Gradient {
     pub setup_s: f64,
     /// Time of the gradient, s.
     pub gradient_s: f64,
+    /// What the experiment leaves out or smooths: one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Cost and gradient of an experiment at its start.
@@ -239,5 +241,6 @@ pub fn gradient(
             (path, numbers)
         })
         .collect();
-    Ok(Gradient { cost: found.cost, gradient, setup_s, gradient_s })
+    let notes = problem.left_out.clone();
+    Ok(Gradient { cost: found.cost, gradient, setup_s, gradient_s, notes })
 }

@@ -34,7 +34,7 @@ pub struct Problem {
     pub method: Method,
     /// The material laws that the system was made with.
     pub materials: Registry,
-    /// What the scene asks for and is not simulated.
+    /// What the scene asks for and is not simulated, and whether derivatives are smoothed.
     pub left_out: Vec<String>,
     /// Name, unit and noise of every signal of the experiment.
     pub signals: Vec<(String, &'static str, Sigma)>,
@@ -111,6 +111,7 @@ impl Problem {
         }
         let mut left_out = experiment.left_out.clone();
         left_out.extend(system.articulated().iter().flat_map(|a| a.left_out()).cloned());
+        left_out.extend(system.articulated().and_then(|a| a.smoothing()));
         let unknowns = shared.into_iter().chain(local.into_iter().flatten()).collect();
         let signals = experiment
             .signals

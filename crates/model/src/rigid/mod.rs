@@ -15,6 +15,7 @@ mod actuator;
 mod actuator_settings;
 mod body;
 mod contact;
+mod contact_sensor;
 mod equality;
 mod field;
 mod geom;
@@ -36,6 +37,7 @@ pub use actuator::{
 };
 pub use body::{Body, BodySettings, Inertial, InertialSettings, Tensor};
 pub use contact::{Exclude, Pair, PairSettings};
+pub use contact_sensor::{ContactField, ContactReduction, ContactSensor, ContactSide};
 pub use equality::{Equality, EqualityKind, EqualityKindSettings, EqualitySettings, Place};
 pub use field::HeightField;
 pub use geom::{Form, Geom, GeomMass, GeomSettings, Mesh, Placement, PlacementSettings};

@@ -1,6 +1,6 @@
 //! Sensors.
 
-use super::{Articulation, JointKind, TendonPath};
+use super::{Articulation, ContactSensor, JointKind, TendonPath};
 
 /// A frame that a sensor looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub enum SensorKind {
     Torque(usize),
     /// Sum of normal contact forces inside a site, N.
     Touch(usize),
+    /// Contacts: the fields of some of them, one after the other.
+    Contact(ContactSensor),
     /// Position of a slide or hinge.
     JointPos(usize),
     /// Velocity of a slide or hinge.
@@ -101,6 +103,7 @@ impl SensorKind {
     /// How many numbers it gives.
     pub const fn len(self) -> usize {
         match self {
+            Self::Contact(of) => of.len(),
             Self::Touch(_)
             | Self::JointPos(_)
             | Self::JointVel(_)
@@ -166,6 +169,7 @@ impl SensorKind {
             Self::SubtreeAngMom(_) => "kg m^2/s",
             Self::PotentialEnergy | Self::KineticEnergy => "J",
             Self::Clock => "s",
+            Self::Contact(of) => of.unit(),
             _ => "",
         }
     }

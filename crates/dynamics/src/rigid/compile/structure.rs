@@ -147,6 +147,7 @@ fn options(model: &Model, o: &m::RigidOptions) -> t::Options {
         elliptic: o.cone == m::Cone::Elliptic,
         impedance_ratio: o.impratio,
         exact_diagonal: f.diagexact,
+        relaxation: 0.0,
         safe_reference: f.refsafe,
         // Derivatives hold at the solution: the file's tolerance is for forward runs alone.
         tolerance: o.tolerance.min(1e-12),
@@ -275,6 +276,7 @@ fn sensor_kind(kind: m::SensorKind) -> Option<t::SensorKind> {
         M::Force(s) => T::Force(s),
         M::Torque(s) => T::Torque(s),
         M::Touch(s) => T::Touch(s),
+        M::Contact(of) => T::Contact(of),
         M::JointPos(j) => T::JointPosition(j),
         M::JointVel(j) => T::JointVelocity(j),
         M::TendonPos(i) => T::TendonPosition(i),

@@ -10,6 +10,7 @@ use super::impedance::{Response, SolverParameters, reference_acceleration, regul
 use super::law::Law;
 use super::limit;
 use super::rows::Rows;
+use super::search;
 use crate::rigid::collision::{Bound, Candidate, Real, Shape, Sweep, Touch, candidates};
 use crate::rigid::constants::{Block, Layout};
 use crate::rigid::forward::Dynamics;
@@ -195,7 +196,7 @@ impl<S: Real> Constraints<S> {
                 self.searched = true;
             }
             if !self.candidates.is_empty() {
-                contact::find(self, at);
+                search::find(self, at);
                 contact::add_rows(self, at);
             }
         }

@@ -13,9 +13,8 @@ use super::build::{Constraints, RowInputs, RowState, Source};
 use super::impedance::{Response, SolverParameters, regularisation};
 use super::law::Law;
 use super::rows::Cone;
-use crate::rigid::collision::{self, Bound, Candidate, Pairing, Real, Shape, Surface, Touch};
-use crate::rigid::kinematics::vec3;
-use crate::rigid::tree::Tree;
+use super::search::relaxation;
+use crate::rigid::collision::{Candidate, Pairing, Real, Touch};
 
 /// Most rows of a contact: a pyramid of dimension 6.
 pub(super) const MAX_ROWS: usize = 10;
@@ -129,18 +128,6 @@ pub(super) fn parameters<S: Scalar<Mask = bool>>(
     }
 }
 
-/// The distance within which contacts of a candidate are looked for.
-fn reach<S: Scalar>(at: RowInputs<S>, candidate: Candidate) -> S {
-    let (layout, c) = (at.layout, at.c);
-    match candidate.pairing {
-        Pairing::Explicit(p) => c[layout.pair_margin.at(p)] + c[layout.pair_gap.at(p)],
-        Pairing::Geoms => {
-            let of = |g: usize| c[layout.geom_margin.at(g)] + c[layout.geom_gap.at(g)];
-            of(candidate.geoms[0]) + of(candidate.geoms[1])
-        }
-    }
-}
-
 /// Whether both geoms' time constants are positive, so that references are averaged.
 pub(super) fn is_averaged<S: Scalar<Mask = bool>>(
     a: &SolverParameters<S>,
@@ -170,89 +157,6 @@ fn mix<S: Scalar<Mask = bool>>(
         };
     }
     out
-}
-
-/// A geom in the world.
-pub(super) fn shape<S: Scalar>(at: RowInputs<S>, g: usize) -> Shape<S> {
-    let pose = at.dynamics.kinematics.geom(at.tree, at.layout, at.c, g);
-    Shape {
-        position: pose.position,
-        axes: pose.orientation.to_matrix(),
-        size: vec3(at.c, at.layout.geom_size, g),
-    }
-}
-
-/// A geom as collision sees it.
-pub(super) fn surface<'a, S: Real>(
-    tree: &'a Tree,
-    g: usize,
-    shape: &'a Shape<S>,
-) -> Surface<'a, S> {
-    let geom = &tree.geoms[g];
-    Surface::new(geom.kind, shape).with(geom.hull.as_deref(), geom.field.as_deref())
-}
-
-/// Finds the contacts of a state that act.
-pub(super) fn find<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>) {
-    out.contacts.clear();
-    out.shapes.clear();
-    out.shapes.extend((0..at.tree.geoms.len()).map(|g| shape(at, g)));
-    match &mut out.sweep {
-        None => {
-            for n in 0..out.candidates.len() {
-                add_touches(out, at, n);
-            }
-        }
-        Some(sweep) => {
-            let geoms = out.shapes.iter().enumerate();
-            out.bounds.clear();
-            out.bounds.extend(geoms.map(|(g, shape)| bound(at, g, shape)));
-            let near = sweep.run(&out.bounds).len();
-            for k in 0..near {
-                let n = out.sweep.as_ref().map_or(0, |sweep| sweep.found()[k] as usize);
-                add_touches(out, at, n);
-            }
-        }
-    }
-}
-
-/// A sphere that holds a geom, with the largest distance at which it may touch others.
-fn bound<S: Real>(at: RowInputs<S>, g: usize, shape: &Shape<S>) -> Bound {
-    let (layout, c) = (at.layout, at.c);
-    let mut reach = (c[layout.geom_margin.at(g)] + c[layout.geom_gap.at(g)]).value();
-    for (p, pair) in at.tree.pairs.iter().enumerate() {
-        if pair.geoms.contains(&g) {
-            reach = reach.max((c[layout.pair_margin.at(p)] + c[layout.pair_gap.at(p)]).value());
-        }
-    }
-    let radius = collision::bounding_radius(&surface(at.tree, g, shape));
-    Bound {
-        center: shape.position.to_array().map(Real::value),
-        radius: radius.map_or(f64::INFINITY, |radius| radius.value() + reach.max(0.0)),
-    }
-}
-
-/// Adds the contacts of a candidate that act.
-fn add_touches<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, n: usize) {
-    let candidate = out.candidates[n];
-    let [a, b] = candidate.geoms;
-    let [first, second] = [a, b].map(|g| surface(at.tree, g, &out.shapes[g]));
-    let reach = reach(at, candidate);
-    if collision::is_apart(&first, &second, reach) {
-        return;
-    }
-    out.touches.clear();
-    collision::collide(&first, &second, reach, &mut out.touches);
-    if out.touches.is_empty() {
-        return;
-    }
-    let parameters = parameters(at, candidate);
-    for (index, &touch) in out.touches.iter().enumerate() {
-        if touch.distance.lt(parameters.margin) {
-            let tangents = touch.tangents();
-            out.contacts.push(Contact { candidate, index, touch, tangents, parameters });
-        }
-    }
 }
 
 /// ℓ and α of a row.
@@ -405,10 +309,17 @@ fn add_contact<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, i: usize) {
     let mut first = diagonal(elliptic, p.dim, c[a] + c[b], &p.friction);
     if at.tree.options.exact_diagonal {
         first = out.exact_diagonal(at, first_row);
+        out.states[first_row].diagonal = first;
     }
     let ratio = at.tree.options.impedance_ratio;
     let (masses, mu) = masses(elliptic, p.dim, response.impedance, first, &p.friction, ratio);
     out.rows.mass[first_row..first_row + count].copy_from_slice(&masses[..count]);
+    if at.tree.options.relaxation > 0.0 {
+        // In accelerations: what the stiffness makes of it.
+        let width = relaxation(at.tree, position) * response.stiffness * response.impedance;
+        let relaxed = if law == Law::Elliptic { 1 } else { count };
+        out.rows.loss[first_row..first_row + relaxed].fill(width);
+    }
     if law == Law::Elliptic {
         out.rows.cones.push(Cone { row: first_row, dim: p.dim, mu, friction: p.friction });
     }

@@ -8,10 +8,10 @@ use super::attachment::pull_orientation;
 use super::build::{Constraints, Item, RowInputs, Source};
 use super::contact::{
     Contact, MAX_ROWS, diagonal, has_friction_solref, is_averaged, masses, mix_weight, prior,
-    surface,
 };
 use super::impedance::{Response, SolverParameters};
 use super::pullback::{RowAdjoints, RowSeeds, pull_response};
+use super::search::{reach, relaxation, shape, surface};
 use crate::rigid::collision::{self, Pairing, Shape};
 use crate::rigid::constants::Block;
 use crate::rigid::transport::Motions;
@@ -62,19 +62,44 @@ pub(super) fn pull(
     }
 }
 
-/// Adjoint of a contact's depth, the margin less the distance.
-pub(super) fn pull_depth(
+/// Adjoint of a contact itself, whatever its rows.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::rigid) struct TouchBar {
+    /// Its place among the contacts of the state.
+    pub contact: usize,
+    /// Of its position.
+    pub position: Vec3<f64>,
+    /// Of its normal and tangents.
+    pub axes: [Vec3<f64>; 3],
+    /// Of its distance.
+    pub distance: f64,
+    /// Of its margin.
+    pub margin: f64,
+    /// Of its coefficients of friction.
+    pub friction: [f64; 5],
+}
+
+impl TouchBar {
+    /// Of a contact's depth, the margin less the distance.
+    pub fn of_depth(contact: usize, bar: f64) -> Self {
+        let zero = Vec3::zero();
+        let (position, axes) = (zero, [zero; 3]);
+        Self { contact, position, axes, distance: -bar, margin: bar, friction: [0.0; 5] }
+    }
+}
+
+/// From the adjoint of a contact to its geoms and parameters.
+pub(super) fn pull_touch(
     constraints: &Constraints<f64>,
     at: RowInputs<f64>,
-    i: usize,
-    depth_bar: f64,
+    by: &TouchBar,
     bar: &mut RowAdjoints,
 ) {
-    let contact = &constraints.contacts[i];
-    let zero = Vec3::zero();
-    let geometry = GeometryBar { position: zero, axes: [zero; 3], distance: -depth_bar };
+    let contact = &constraints.contacts[by.contact];
+    let TouchBar { position, axes, distance, margin, friction, .. } = *by;
+    let geometry = GeometryBar { position, axes, distance };
     pull_geometry(at, contact, &[(contact.index, geometry)], bar);
-    let by = ParameterBar { margin: depth_bar, ..ParameterBar::default() };
+    let by = ParameterBar { margin, friction, ..ParameterBar::default() };
     pull_parameters(at, contact, &by, bar);
 }
 
@@ -91,7 +116,7 @@ fn pull_rows(
     let p = &contact.parameters;
     let least = at.least_time_constant();
     let at_position = constraints.states[item.row].position;
-    let d = constraints.responses[item.row].impedance;
+    let Response { stiffness: k, impedance: d, .. } = constraints.responses[item.row];
     let cone = constraints.rows.cones.binary_search_by_key(&item.row, |cone| cone.row).ok();
     let own = SolverParameters { solref: p.friction_solref, ..p.solver };
     let separate = cone.is_some() && has_friction_solref(p);
@@ -129,7 +154,17 @@ fn pull_rows(
     } else {
         by_response.damping += by_friction_damping;
     }
-    by_response.impedance += pull_masses(at, contact, item, d, (&mass, seeds), cone, by, bar);
+    let diagonals = (d, constraints.states[item.row].diagonal);
+    by_response.impedance +=
+        pull_masses(at, contact, item, diagonals, (&mass, seeds), cone, by, bar);
+    if at.tree.options.relaxation > 0.0 {
+        let rows = if cone.is_some() { 1 } else { item.count };
+        let by_width: f64 = seeds.loss[item.row..item.row + rows].iter().sum();
+        let width = relaxed_width(at, at_position);
+        by_response.stiffness += by_width * width.value * d;
+        by_response.impedance += by_width * width.value * k;
+        position += by_width * width.tangent[0] * k * d;
+    }
     let numbers = pull_response(p.solver, at_position, least, by_response);
     for n in 0..2 {
         by.solref[n] += numbers[n];
@@ -140,12 +175,17 @@ fn pull_rows(
     (rates, position + numbers[7])
 }
 
+/// The width of a relaxed contact with its derivative by the position.
+fn relaxed_width(at: RowInputs<f64>, position: f64) -> DualN<f64, 1> {
+    relaxation(at.tree, DualN::variable(position, 0))
+}
+
 /// Constraint masses and the cone; returns the adjoint of the impedance.
 fn pull_masses(
     at: RowInputs<f64>,
     contact: &Contact,
     item: Item,
-    impedance: f64,
+    (impedance, exact): (f64, f64),
     (mass, seeds): (&[f64; MAX_ROWS], RowSeeds),
     cone: Option<usize>,
     by: &mut ParameterBar,
@@ -156,9 +196,13 @@ fn pull_masses(
     let p = &contact.parameters;
     let elliptic = at.tree.options.elliptic;
     let weights = contact.bodies(at).map(|body| layout.body_invweight0.at(body));
-    let translation = D::variable(c[weights[0]] + c[weights[1]], 1);
     let friction: [D; 5] = std::array::from_fn(|n| D::variable(p.friction[n], 2 + n));
-    let first = diagonal(elliptic, p.dim, translation, &friction);
+    let first = if at.tree.options.exact_diagonal {
+        D::variable(exact, 1)
+    } else {
+        let translation = D::variable(c[weights[0]] + c[weights[1]], 1);
+        diagonal(elliptic, p.dim, translation, &friction)
+    };
     let ratio = at.tree.options.impedance_ratio;
     let d = D::variable(impedance, 0);
     let (found, mu) = masses(elliptic, p.dim, d, first, &friction, ratio);
@@ -179,8 +223,12 @@ fn pull_masses(
     for n in 0..5 {
         by.friction[n] += total[2 + n];
     }
-    for weight in weights {
-        bar.c[weight] += total[1];
+    if let Some(exact) = bar.diagonal.get_mut(item.row) {
+        *exact += total[1];
+    } else if !at.tree.options.exact_diagonal {
+        for weight in weights {
+            bar.c[weight] += total[1];
+        }
     }
     total[0]
 }
@@ -285,8 +333,8 @@ fn pull_geometry(
 ) {
     let (layout, k) = (at.layout, &at.dynamics.kinematics);
     let geoms = contact.candidate.geoms;
-    let shapes = geoms.map(|g| super::contact::shape(at, g));
-    let reach = contact.parameters.margin + contact.parameters.gap;
+    let shapes = geoms.map(|g| shape(at, g));
+    let reach = reach(at, contact.candidate);
     let mut found = Vec::with_capacity(8);
     let (a, b) = (moving(&shapes[0], 0), moving(&shapes[1], 9));
     let [first, second] = [(0, &a), (1, &b)].map(|(n, s)| surface(at.tree, geoms[n], s));

@@ -5,7 +5,8 @@
 //! row), ā_ref = w, and those of the penalties' parameters are y · ∂f/∂(·). No iteration is
 //! differentiated, so the result does not depend on how the solution was found.
 
-use super::law::{self, LawTangents};
+use super::law;
+use super::law_tangents::{self, LawTangents};
 use super::rows::Rows;
 use super::solver::{Problem, Solver};
 
@@ -101,7 +102,7 @@ impl Solver {
 
     /// Adds the adjoints of the parameters of the penalties.
     pub fn pull_law(&self, rows: &Rows, multipliers: &Multipliers, bar: &mut LawTangents) {
-        law::pull_parameters(rows, &self.x, &self.zone, &multipliers.along, bar);
+        law_tangents::pull_parameters(rows, &self.x, &self.zone, &multipliers.along, bar);
     }
 
     /// Adjoint of the solve: from ā to the adjoints of everything, added to `bar`.
@@ -179,7 +180,7 @@ impl Solver {
         for f in f_dot.iter_mut() {
             *f = -*f;
         }
-        law::push_parameters(problem.rows, &self.x, &self.zone, &dot.law, f_dot);
+        law_tangents::push_parameters(problem.rows, &self.x, &self.zone, &dot.law, f_dot);
         for r in 0..m {
             problem.rows.add_transposed(r, f_dot[r], a_dot);
         }

@@ -248,7 +248,7 @@ impl ConstraintStage {
             self.bodies.resize(n, BodyAdjoint::zero());
             let (bodies, tendons) = (&mut self.bodies, &mut self.tendons);
             let Adjoint { q, v, c, .. } = &mut *out;
-            let mut bar = RowAdjoints { q, v, c, bodies, tendons };
+            let mut bar = RowAdjoints { q, v, c, bodies, tendons, diagonal: &mut [] };
             self.constraints.pull_item(at, motions, item, seeds, &mut bar);
             pull_spatial_tendons(at, tendons, out);
             let mut bar = TransportAdjoints { q: &mut out.q, v: &mut out.v, c: &mut out.c };

@@ -10,6 +10,7 @@
 //! force counts.
 
 use super::factor::Factor;
+use super::relaxed;
 use super::rows::{Cone, Rows};
 
 /// The penalty of a row.
@@ -36,21 +37,23 @@ pub enum Zone {
     Bound(i8),
     /// On a cone's surface.
     Surface,
+    /// Anywhere, of a penalty that is relaxed.
+    Relaxed,
 }
 
 /// Number of rows of the largest cone.
 pub(crate) const MAX_DIM: usize = 6;
 
 /// N, T and the zone of a cone at the rows' `x`.
-struct Polar {
-    normal: f64,
-    tangential: f64,
+pub(super) struct Polar {
+    pub normal: f64,
+    pub tangential: f64,
     zone: Zone,
 }
 
 impl Cone<f64> {
     #[inline(always)]
-    fn polar(&self, x: &[f64]) -> Polar {
+    pub(super) fn polar(&self, x: &[f64]) -> Polar {
         let normal = self.mu * x[0];
         let mut squared = 0.0;
         for j in 1..self.dim {
@@ -70,13 +73,13 @@ impl Cone<f64> {
 
     /// D₀/(μ² (1 + μ²)).
     #[inline(always)]
-    fn surface_mass(&self, mass: f64) -> f64 {
+    pub(super) fn surface_mass(&self, mass: f64) -> f64 {
         let squared = self.mu * self.mu;
         mass / (squared * (1.0 + squared))
     }
 
     /// Forces at `x` into `f`.
-    fn force(&self, mass: &[f64], x: &[f64], f: &mut [f64]) -> Zone {
+    pub(super) fn force(&self, mass: &[f64], x: &[f64], f: &mut [f64]) -> Zone {
         let at = self.polar(x);
         match at.zone {
             Zone::Surface => {
@@ -128,11 +131,32 @@ impl Cone<f64> {
         }
     }
 
+    /// Second derivatives of the penalty where it couples the cone's rows: on its surface, and relaxed.
+    /// Returns whether it does.
+    fn hessian(
+        &self,
+        rows: &Rows,
+        zone: Zone,
+        x: &[f64],
+        out: &mut [f64; MAX_DIM * MAX_DIM],
+    ) -> bool {
+        let (mass, x) = (rows.mass[self.row], &x[self.row..self.row + self.dim]);
+        match zone {
+            Zone::Surface => self.surface_hessian(mass, x, out),
+            Zone::Relaxed => self.relaxed_hessian(mass, rows.loss[self.row], x, out),
+            _ => return false,
+        }
+        true
+    }
+
     /// First and second derivative of the penalty along `p`, at `x + alpha p`.
-    fn slope(&self, mass: &[f64], x: &[f64], p: &[f64], alpha: f64) -> (f64, f64) {
+    fn slope(&self, mass: &[f64], width: f64, x: &[f64], p: &[f64], alpha: f64) -> (f64, f64) {
         let mut at = [0.0; MAX_DIM];
         for j in 0..self.dim {
             at[j] = x[j] + alpha * p[j];
+        }
+        if width > 0.0 {
+            return self.relaxed_slope(mass[0], width, &at, p);
         }
         let polar = self.polar(&at);
         let (mut first, mut second) = (0.0, 0.0);
@@ -181,6 +205,7 @@ impl Cone<f64> {
 #[inline(always)]
 fn row_force(law: Law, mass: f64, loss: f64, x: f64) -> (Zone, f64) {
     match law {
+        Law::Unilateral if loss > 0.0 => (Zone::Relaxed, relaxed::force(mass, loss, x)),
         Law::Equality => (Zone::Quadratic, -mass * x),
         Law::Unilateral if x < 0.0 => (Zone::Quadratic, -mass * x),
         Law::Friction => {
@@ -197,6 +222,16 @@ fn row_force(law: Law, mass: f64, loss: f64, x: f64) -> (Zone, f64) {
     }
 }
 
+/// Second derivative of one row's penalty, cones on their surface or relaxed excluded.
+#[inline(always)]
+fn curvature(rows: &Rows, zone: Zone, r: usize, x: f64) -> f64 {
+    match zone {
+        Zone::Quadratic => rows.mass[r],
+        Zone::Relaxed => relaxed::curvature(rows.mass[r], rows.loss[r], x),
+        _ => 0.0,
+    }
+}
+
 /// Forces f(x) and zones of all rows.
 pub(crate) fn forces(rows: &Rows, x: &[f64], f: &mut [f64], zone: &mut [Zone]) {
     let mut next = 0;
@@ -205,7 +240,12 @@ pub(crate) fn forces(rows: &Rows, x: &[f64], f: &mut [f64], zone: &mut [Zone]) {
         if let Some(cone) = rows.cone_at(next, r) {
             next += 1;
             let end = r + cone.dim;
-            let found = cone.force(&rows.mass[r..end], &x[r..end], &mut f[r..end]);
+            let found = if rows.loss[r] > 0.0 {
+                cone.relaxed_force(rows.mass[r], rows.loss[r], &x[r..end], &mut f[r..end]);
+                Zone::Relaxed
+            } else {
+                cone.force(&rows.mass[r..end], &x[r..end], &mut f[r..end])
+            };
             zone[r..end].fill(found);
             r = end;
         } else {
@@ -224,13 +264,18 @@ pub(crate) fn cost(rows: &Rows, x: &[f64]) -> f64 {
         if let Some(cone) = rows.cone_at(next, r) {
             next += 1;
             let end = r + cone.dim;
-            total += cone.cost(&rows.mass[r..end], &x[r..end]);
+            total += if rows.loss[r] > 0.0 {
+                cone.relaxed_cost(rows.mass[r], rows.loss[r], &x[r..end])
+            } else {
+                cone.cost(&rows.mass[r..end], &x[r..end])
+            };
             r = end;
         } else {
             let (mass, loss) = (rows.mass[r], rows.loss[r]);
             total += match row_force(rows.law[r], mass, loss, x[r]).0 {
                 Zone::Quadratic => 0.5 * mass * x[r] * x[r],
                 Zone::Bound(_) => loss * (x[r].abs() - 0.5 * loss / mass),
+                Zone::Relaxed => relaxed::cost(mass, loss, x[r]),
                 _ => 0.0,
             };
             r += 1;
@@ -248,7 +293,8 @@ pub(crate) fn slope(rows: &Rows, x: &[f64], p: &[f64], alpha: f64) -> (f64, f64)
         if let Some(cone) = rows.cone_at(next, r) {
             next += 1;
             let end = r + cone.dim;
-            let (a, b) = cone.slope(&rows.mass[r..end], &x[r..end], &p[r..end], alpha);
+            let (a, b) =
+                cone.slope(&rows.mass[r..end], rows.loss[r], &x[r..end], &p[r..end], alpha);
             first += a;
             second += b;
             r = end;
@@ -256,9 +302,7 @@ pub(crate) fn slope(rows: &Rows, x: &[f64], p: &[f64], alpha: f64) -> (f64, f64)
             let at = x[r] + alpha * p[r];
             let (zone, f) = row_force(rows.law[r], rows.mass[r], rows.loss[r], at);
             first -= f * p[r];
-            if zone == Zone::Quadratic {
-                second += rows.mass[r] * p[r] * p[r];
-            }
+            second += curvature(rows, zone, r, at) * p[r] * p[r];
             r += 1;
         }
     }
@@ -274,8 +318,7 @@ pub(crate) fn apply_curvature(rows: &Rows, x: &[f64], zone: &[Zone], y: &[f64], 
         if let Some(cone) = rows.cone_at(next, r) {
             next += 1;
             let n = cone.dim;
-            if zone[r] == Zone::Surface {
-                cone.surface_hessian(rows.mass[r], &x[r..r + n], &mut hessian);
+            if cone.hessian(rows, zone[r], x, &mut hessian) {
                 for j in 0..n {
                     let mut sum = 0.0;
                     for k in 0..n {
@@ -290,7 +333,7 @@ pub(crate) fn apply_curvature(rows: &Rows, x: &[f64], zone: &[Zone], y: &[f64], 
             }
             r += n;
         } else {
-            out[r] = if zone[r] == Zone::Quadratic { rows.mass[r] * y[r] } else { 0.0 };
+            out[r] = curvature(rows, zone[r], r, x[r]) * y[r];
             r += 1;
         }
     }
@@ -304,118 +347,18 @@ pub(super) fn add_hessian(rows: &Rows, x: &[f64], zone: &[Zone], h: &mut Factor)
     while r < rows.len() {
         if let Some(cone) = rows.cone_at(next, r) {
             next += 1;
-            if zone[r] == Zone::Surface {
+            if cone.hessian(rows, zone[r], x, &mut hessian) {
                 let dim = cone.dim;
-                cone.surface_hessian(rows.mass[r], &x[r..r + dim], &mut hessian);
                 h.add_block(rows, r, dim, &hessian[..dim * dim]);
                 r += dim;
                 continue;
             }
         }
         // Rows of a cone that is not on its surface count one by one.
-        if zone[r] == Zone::Quadratic {
+        if matches!(zone[r], Zone::Quadratic | Zone::Relaxed) {
             let (dofs, values) = rows.row(r);
-            h.add_row(dofs, values, rows.mass[r]);
+            h.add_row(dofs, values, curvature(rows, zone[r], r, x[r]));
         }
         r += 1;
-    }
-}
-
-/// Derivatives of f at fixed x: by the mass of a row, by its loss, and by a cone's coefficients.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LawTangents {
-    /// Of the rows' masses.
-    pub mass: Vec<f64>,
-    /// Of the rows' losses.
-    pub loss: Vec<f64>,
-    /// Of each cone's mu.
-    pub mu: Vec<f64>,
-    /// Of each cone's friction.
-    pub friction: Vec<[f64; 5]>,
-}
-
-/// y · ∂f/∂(mass, loss, mu, friction) at fixed x, added to `bar`.
-pub(crate) fn pull_parameters(
-    rows: &Rows,
-    x: &[f64],
-    zone: &[Zone],
-    y: &[f64],
-    bar: &mut LawTangents,
-) {
-    for r in 0..rows.len() {
-        match zone[r] {
-            Zone::Quadratic => bar.mass[r] -= x[r] * y[r],
-            Zone::Bound(sign) => bar.loss[r] += f64::from(sign) * y[r],
-            Zone::Satisfied | Zone::Surface => {}
-        }
-    }
-    for (c, cone) in rows.cones.iter().enumerate() {
-        if zone[cone.row] != Zone::Surface {
-            continue;
-        }
-        let (x, y) = (&x[cone.row..cone.row + cone.dim], &y[cone.row..cone.row + cone.dim]);
-        let at = cone.polar(x);
-        let (mu, t) = (cone.mu, at.tangential);
-        let dm = cone.surface_mass(rows.mass[cone.row]);
-        // y · f = −Dm μ (N − μ T) (y₀ − Y/T), Y = Σ μⱼ² xⱼ yⱼ, N = μ x₀.
-        let mut cross = 0.0;
-        for j in 1..cone.dim {
-            let f = cone.friction[j - 1];
-            cross += f * f * x[j] * y[j];
-        }
-        let r = at.normal - mu * t;
-        let lever = y[0] - cross / t;
-        bar.mass[cone.row] -= dm / rows.mass[cone.row] * mu * r * lever;
-        // Dm μ (N − μ T) = D₀ (x₀ − T)/(1 + μ²).
-        bar.mu[c] += 2.0 * mu / (1.0 + mu * mu) * dm * mu * r * lever;
-        let by_t = dm * mu * (mu * lever - r * cross / (t * t));
-        let by_cross = dm * mu * r / t;
-        for j in 1..cone.dim {
-            let f = cone.friction[j - 1];
-            bar.friction[c][j - 1] += by_t * f * x[j] * x[j] / t + by_cross * 2.0 * f * x[j] * y[j];
-        }
-    }
-}
-
-/// Tangent of f at fixed x along tangents of the parameters, added to `f_dot`.
-pub(crate) fn push_parameters(
-    rows: &Rows,
-    x: &[f64],
-    zone: &[Zone],
-    dot: &LawTangents,
-    f_dot: &mut [f64],
-) {
-    for r in 0..rows.len() {
-        match zone[r] {
-            Zone::Quadratic => f_dot[r] -= x[r] * dot.mass[r],
-            Zone::Bound(sign) => f_dot[r] += f64::from(sign) * dot.loss[r],
-            Zone::Satisfied | Zone::Surface => {}
-        }
-    }
-    for (c, cone) in rows.cones.iter().enumerate() {
-        if zone[cone.row] != Zone::Surface {
-            continue;
-        }
-        let x = &x[cone.row..cone.row + cone.dim];
-        let f_dot = &mut f_dot[cone.row..cone.row + cone.dim];
-        let at = cone.polar(x);
-        let (mu, t) = (cone.mu, at.tangential);
-        let dm = cone.surface_mass(rows.mass[cone.row]);
-        // The pull Dm μ (N − μ T) = D₀ (x₀ − T)/(1 + μ²), and its tangent.
-        let pull = dm * mu * (at.normal - mu * t);
-        let mut t_dot = 0.0;
-        for j in 1..cone.dim {
-            t_dot += cone.friction[j - 1] * dot.friction[c][j - 1] * x[j] * x[j] / t;
-        }
-        let pull_dot = pull / rows.mass[cone.row] * dot.mass[cone.row]
-            - pull * 2.0 * mu / (1.0 + mu * mu) * dot.mu[c]
-            - dm * mu * mu * t_dot;
-        f_dot[0] -= pull_dot;
-        for j in 1..cone.dim {
-            let f = cone.friction[j - 1];
-            let f_dot_j = dot.friction[c][j - 1];
-            f_dot[j] += (pull_dot * f * f + pull * 2.0 * f * f_dot_j) * x[j] / t
-                - pull * f * f * x[j] * t_dot / (t * t);
-        }
     }
 }

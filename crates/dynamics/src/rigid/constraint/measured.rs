@@ -43,6 +43,8 @@ pub(in crate::rigid) struct LimitSeeds {
     /// Of the masses of rows: what [`pull_limits`](ConstraintStage::pull_limits) leaves to be added through the
     /// ratio of a step's diagonals.
     pub mass: Vec<f64>,
+    /// Of the rows' exact diagonals, where their masses follow from these.
+    pub diagonal: Vec<f64>,
     any: bool,
 }
 
@@ -50,6 +52,7 @@ impl LimitSeeds {
     /// Zero, for a number of rows.
     pub fn clear(&mut self, rows: usize) {
         self.any = false;
+        self.diagonal.clear();
         for numbers in [&mut self.position, &mut self.rate, &mut self.force, &mut self.mass] {
             numbers.clear();
             numbers.resize(rows, 0.0);
@@ -118,7 +121,8 @@ impl ConstraintStage {
     }
 
     /// Adds the adjoints of readings of limits by configuration, velocity and constants at a held
-    /// acceleration, and that by the acceleration to `a_bar`: a force is D (a_ref − J a).
+    /// acceleration, and that by the acceleration to `a_bar`: a force is D (a_ref − J a). Those by exact diagonals
+    /// are left in `by`.
     pub(in crate::rigid) fn pull_limits(
         &self,
         at: RowInputs<f64>,
@@ -131,6 +135,9 @@ impl ConstraintStage {
         }
         let rows = &self.constraints.rows;
         let zeros = vec![0.0; rows.len()];
+        if at.tree.options.exact_diagonal {
+            by.diagonal.resize(rows.len(), 0.0);
+        }
         let (mut weight, mut mass) = (zeros.clone(), zeros.clone());
         for r in 0..rows.len() {
             if by.force[r] != 0.0 && self.pushes(r) {
@@ -169,7 +176,9 @@ impl ConstraintStage {
             );
             if limit {
                 let Adjoint { q, v, c, .. } = &mut *out;
-                let mut bar = RowAdjoints { q, v, c, bodies: &mut [], tendons: &mut tendons };
+                let tendons = &mut tendons;
+                let diagonal = &mut by.diagonal[..];
+                let mut bar = RowAdjoints { q, v, c, bodies: &mut [], tendons, diagonal };
                 self.constraints.pull_item(at, motions, *item, seeds, &mut bar);
             }
         }

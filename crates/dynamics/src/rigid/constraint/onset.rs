@@ -15,6 +15,7 @@ use super::derivative::Multipliers;
 use super::factor::SymmetricRows;
 use super::impedance::{reference_acceleration, regularisation};
 use super::law::Law;
+use super::search;
 use super::solver::{Problem, Solver, SolverOptions};
 use crate::rigid::collision::{self, Candidate, Real};
 
@@ -121,8 +122,8 @@ impl Constraints<f64> {
 pub(crate) fn depth<S: Real>(at: RowInputs<S>, candidate: Candidate, index: usize) -> Option<S> {
     let p = contact::parameters(at, candidate);
     let mut found = Vec::new();
-    let shapes = candidate.geoms.map(|g| contact::shape(at, g));
-    let [a, b] = [0, 1].map(|n| contact::surface(at.tree, candidate.geoms[n], &shapes[n]));
+    let shapes = candidate.geoms.map(|g| search::shape(at, g));
+    let [a, b] = [0, 1].map(|n| search::surface(at.tree, candidate.geoms[n], &shapes[n]));
     collision::collide(&a, &b, p.margin + p.gap, &mut found);
     found.get(index).map(|touch| p.margin - touch.distance)
 }

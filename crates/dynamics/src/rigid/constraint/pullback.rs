@@ -61,6 +61,9 @@ pub struct RowAdjoints<'a> {
     pub bodies: &'a mut [BodyAdjoint],
     /// By spatial tendons: one entry for each row that is along one.
     pub tendons: &'a mut Vec<TendonAdjoint>,
+    /// By the exact diagonal entry of J M⁻¹Jᵀ of each row; empty where constraint masses follow from
+    /// inverse weights.
+    pub diagonal: &'a mut [f64],
 }
 
 /// Adjoints of one row but for its Jacobian.
@@ -118,8 +121,8 @@ pub(super) fn pull_response(
 impl Constraints<f64> {
     /// Adds the adjoints of everything the rows are a function of.
     ///
-    /// `motions` has λ, and the accelerations of the bodies at the solution. With
-    /// `exact_diagonal`, D's dependence on the inertia matrix and on J is not included.
+    /// `motions` has λ, and the accelerations of the bodies at the solution. What exact diagonals
+    /// are a function of is not included.
     pub fn pullback(
         &self,
         at: RowInputs<f64>,
@@ -233,6 +236,9 @@ impl Constraints<f64> {
                 diagonal: by_r * r.tangent[1],
                 bias: own.bias,
             };
+            if let Some(exact) = bar.diagonal.get_mut(item.row + i) {
+                *exact += std::mem::take(&mut rows[i].diagonal);
+            }
         }
         if shape == Shape::Friction {
             by.stiffness = 0.0;

@@ -31,7 +31,8 @@ pub struct Rows<S = f64> {
     pub reference: Vec<S>,
     /// Constraint mass D = 1/R of each row: the second derivative of its quadratic penalty.
     pub mass: Vec<S>,
-    /// Bound of the force of each row of dry friction, ≥ 0; unused elsewhere.
+    /// Bound of the force of each row of dry friction, ≥ 0; of contacts the width over which they are relaxed
+    /// (of a cone, that of its first row), zero for none; unused elsewhere.
     pub loss: Vec<S>,
     /// The cones, in order of rows.
     pub cones: Vec<Cone<S>>,

@@ -5,10 +5,10 @@ use costate_num::DualN;
 use costate_num::spatial::Motion;
 
 use super::build::{Constraints, RowInputs, Source};
-use super::contact_pullback;
+use super::contact_pullback::{self, TouchBar};
 use super::derivative::{Multipliers, ProblemTangents};
 use super::factor::SymmetricRows;
-use super::law::LawTangents;
+use super::law_tangents::LawTangents;
 use super::pullback::{RowAdjoints, RowSeeds, TendonAdjoint};
 use super::rows::Rows;
 use super::solver::{Problem, Solved, Solver, SolverOptions};
@@ -37,6 +37,8 @@ pub struct ConstraintStage {
     pub(super) tendons: Vec<TendonAdjoint>,
     /// Of rows of a step: the adjoints of the diagonals of M and of A.
     pub(in crate::rigid) by_diagonals: [Vec<f64>; 2],
+    /// Adjoints of the rows' exact diagonals, where masses follow from these; empty otherwise.
+    pub(super) diagonal: Vec<f64>,
 }
 
 impl ConstraintStage {
@@ -56,23 +58,25 @@ impl ConstraintStage {
         self.solver.solve(Problem { inertia, force, rows }, starts, options)
     }
 
-    /// Adds the adjoints of Σ of `bars` times the depths of contacts, each by its place among those of the
-    /// state.
-    pub(crate) fn pull_depths(
+    /// Adds what contacts of the state have of the adjoints of their geometry and parameters.
+    pub(in crate::rigid) fn pull_touches(
         &mut self,
         at: RowInputs<f64>,
-        bars: &[(usize, f64)],
+        bars: &[TouchBar],
         out: &mut Adjoint,
     ) {
+        if bars.is_empty() {
+            return;
+        }
         let (n, nv) = (at.tree.bodies.len(), at.tree.nv);
         self.bodies.clear();
         self.bodies.resize(n, BodyAdjoint::zero());
         let (still, zeros) = (vec![Motion::zero(); n], vec![0.0; nv]);
         let (bodies, tendons) = (&mut self.bodies, &mut self.tendons);
         let Adjoint { q, v, c, .. } = &mut *out;
-        let mut row_bar = RowAdjoints { q, v, c, bodies, tendons };
-        for &(i, depth_bar) in bars {
-            contact_pullback::pull_depth(&self.constraints, at, i, depth_bar, &mut row_bar);
+        let mut row_bar = RowAdjoints { q, v, c, bodies, tendons, diagonal: &mut [] };
+        for by in bars {
+            contact_pullback::pull_touch(&self.constraints, at, by, &mut row_bar);
         }
         let motions = Motions {
             v: &zeros,
@@ -111,10 +115,22 @@ impl ConstraintStage {
     /// Adds the adjoints of what the rows are a function of, by configuration, velocity and constants,
     /// after [`multipliers`](Self::multipliers). `mass_bar` (empty for zero) has adjoints of the rows' masses of
     /// which all but the share through the ratio of a step's diagonals has been added; the adjoints of these
-    /// diagonals are left in `by_diagonals`.
-    pub fn pullback(&mut self, at: RowInputs<f64>, mass_bar: &[f64], out: &mut Adjoint) {
+    /// diagonals are left in `by_diagonals`. Those of exact diagonals, which `diagonal_bar` (empty for zero) is
+    /// added to, are kept for [`pull_diagonals`](Self::pull_diagonals).
+    pub fn pullback(
+        &mut self,
+        at: RowInputs<f64>,
+        mass_bar: &[f64],
+        diagonal_bar: &[f64],
+        out: &mut Adjoint,
+    ) {
         let rows = &self.constraints.rows;
         let (m, cones) = (rows.len(), rows.cones.len());
+        self.diagonal.clear();
+        if at.tree.options.exact_diagonal {
+            self.diagonal.extend_from_slice(diagonal_bar);
+            self.diagonal.resize(m, 0.0);
+        }
         if m == 0 {
             return;
         }
@@ -168,7 +184,8 @@ impl ConstraintStage {
         };
         let (bodies, tendons) = (&mut self.bodies, &mut self.tendons);
         let Adjoint { q, v, c, .. } = &mut *out;
-        let mut row_bar = RowAdjoints { q, v, c, bodies, tendons };
+        let diagonal = &mut self.diagonal[..];
+        let mut row_bar = RowAdjoints { q, v, c, bodies, tendons, diagonal };
         self.constraints.pullback(at, motions, seeds, &mut row_bar);
         pull_spatial_tendons(at, tendons, out);
         if between_bodies {

@@ -137,6 +137,9 @@ fn read(
             experiment
         }
     };
+    if let Some(node) = root.get("smoothing") {
+        experiment.model.options.smoothing = node.non_negative()?;
+    }
     experiment.frames = frames(&root)?;
     let mut columns: Vec<SignalColumns> = Vec::new();
     for (name, node) in root.entries("signal")? {

@@ -48,7 +48,8 @@ pub(super) fn read(
             let observed = observation(&s, &experiment.model)?;
             let whole = observed.components() == 3 && s.get("component").is_none();
             if observed.components() > 3 && s.get("component").is_none() {
-                let advice = "it is a quaternion: say which number, 0 to 3 for w, x, y, z";
+                let last = observed.components() - 1;
+                let advice = format!("say which number, 0 to {last} (of a quaternion w, x, y, z)");
                 return Err(s.missing("component").advice(advice));
             }
             let component = component(&s, observed.components())?;
