@@ -3,6 +3,7 @@
 
 mod degenerate;
 mod derivative;
+mod islands;
 mod slider;
 mod snapshot;
 mod snapshots;

@@ -138,6 +138,8 @@ pub struct Constraints<S: Scalar = f64> {
     pub(super) touches: Vec<Touch<S>>,
     /// Degrees of freedom of the item being built, and whether each moves its second body.
     pub(super) dofs: Vec<(usize, bool)>,
+    /// Of these, the motion along each axis of a contact.
+    pub(super) along: Vec<[S; 6]>,
     /// M⁻¹ J of one row.
     column: Vec<S>,
 }
@@ -159,6 +161,7 @@ impl<S: Scalar> Default for Constraints<S> {
             shapes: Vec::new(),
             touches: Vec::new(),
             dofs: Vec::new(),
+            along: Vec::new(),
             column: Vec::new(),
         }
     }

@@ -190,10 +190,20 @@ impl<S: Scalar> Contact<S> {
         if self.parameters.dim == 1 || elliptic {
             return self.axis(r);
         }
-        let (linear, angular) = self.axis(1 + r / 2);
-        let mu = self.parameters.friction[r / 2];
-        let mu = if r.is_multiple_of(2) { mu } else { -mu };
+        let (k, mu) = self.edge(r, elliptic);
+        let (linear, angular) = self.axis(k);
         (self.touch.normal + linear * mu, angular * mu)
+    }
+
+    /// The axis of a pyramid's edge beside the normal, and how much of it the edge has; axis 0 for rows that
+    /// are axes themselves.
+    #[inline(always)]
+    fn edge(&self, r: usize, elliptic: bool) -> (usize, S) {
+        if self.parameters.dim == 1 || elliptic {
+            return (0, S::zero());
+        }
+        let mu = self.parameters.friction[r / 2];
+        (1 + r / 2, if r.is_multiple_of(2) { mu } else { -mu })
     }
 
     /// Motion of the second body against the first at the contact's point, for the bodies' twists.
@@ -285,13 +295,27 @@ fn add_contact<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, i: usize) {
         _ => Law::Elliptic,
     };
     out.begin(Source::Contact(i));
+    let arms = bodies.map(|body| contact.touch.position - d.kinematics.origin[body]);
+    // Along the axes of the contact's space; rows are those, or sums of two.
+    let mut along = std::mem::take(&mut out.along);
+    along.clear();
+    for &(dof, second) in &dofs {
+        let s = d.kinematics.subspace[dof];
+        let point = s.linear + s.angular.cross(arms[usize::from(second)]);
+        let mut values = [S::zero(); 6];
+        for (k, value) in values.iter_mut().enumerate().take(p.dim) {
+            let (linear, angular) = contact.axis(k);
+            let motion = if k < 3 { linear.dot(point) } else { angular.dot(s.angular) };
+            *value = if second { motion } else { -motion };
+        }
+        along.push(values);
+    }
     for r in 0..count {
         let (linear, angular) = contact.direction(r, elliptic);
-        for &(dof, second) in &dofs {
-            let s = d.kinematics.subspace[dof];
-            let arm = contact.touch.position - d.kinematics.origin[bodies[usize::from(second)]];
-            let value = linear.dot(s.linear + s.angular.cross(arm)) + angular.dot(s.angular);
-            out.rows.entry(dof, if second { value } else { -value });
+        let (k, mu) = contact.edge(r, elliptic);
+        for (&(dof, _), values) in dofs.iter().zip(&along) {
+            let value = if k == 0 { values[r] } else { values[0] + values[k] * mu };
+            out.rows.entry(dof, value);
         }
         let of_friction = law == Law::Elliptic && r > 0;
         let rate = linear.dot(velocity) + angular.dot(spin);
@@ -306,6 +330,7 @@ fn add_contact<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, i: usize) {
         out.push_contact(law, row, state);
     }
     out.dofs = dofs;
+    out.along = along;
     let mut first = diagonal(elliptic, p.dim, c[a] + c[b], &p.friction);
     if at.tree.options.exact_diagonal {
         first = out.exact_diagonal(at, first_row);

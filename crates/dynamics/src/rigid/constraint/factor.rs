@@ -74,6 +74,9 @@ impl SymmetricRows<'_> {
 /// the sum, and it is held there so that solves stay finite.
 const PIVOT_FLOOR: f64 = 4.0 * f64::EPSILON;
 
+/// How many rows are added at once.
+const AT_ONCE: usize = 4;
+
 /// Pattern, entries and memory of the factors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Factor {
@@ -195,16 +198,55 @@ impl Factor {
         }
     }
 
-    /// Adds `scale` v vᵀ of one row of a Jacobian.
-    pub(super) fn add_row(&mut self, dofs: &[usize], values: &[f64], scale: f64) {
+    /// Adds Σ wᵣ vᵣ vᵣᵀ of rows of a Jacobian from `first` on, which have the same dofs.
+    pub(super) fn add_rows(&mut self, rows: &Rows, first: usize, weights: &[f64]) {
+        let dofs = rows.row(first).0;
+        let mut chosen: [(f64, &[f64]); AT_ONCE] = [(0.0, &[]); AT_ONCE];
+        let mut count = 0;
+        for (k, &weight) in weights.iter().enumerate() {
+            if weight != 0.0 {
+                chosen[count] = (weight, rows.row(first + k).1);
+                count += 1;
+            }
+            if count == AT_ONCE || count > 0 && k + 1 == weights.len() {
+                match count {
+                    1 => self.add_products::<1>(dofs, &chosen),
+                    2 => self.add_products::<2>(dofs, &chosen),
+                    3 => self.add_products::<3>(dofs, &chosen),
+                    _ => self.add_products::<AT_ONCE>(dofs, &chosen),
+                }
+                count = 0;
+            }
+        }
+    }
+
+    fn add_products<const K: usize>(&mut self, dofs: &[usize], rows: &[(f64, &[f64]); AT_ONCE]) {
+        let n = dofs.len();
+        let values: [&[f64]; K] = std::array::from_fn(|k| &rows[k].1[..n]);
         for (a, &i) in dofs.iter().enumerate() {
-            let scaled = scale * values[a];
-            let mut at = self.start[i];
-            for b in a..dofs.len() {
-                while self.columns[at] != dofs[b] {
+            let scaled: [f64; K] = std::array::from_fn(|k| rows[k].0 * values[k][a]);
+            let product = |b: usize| {
+                let mut sum = 0.0;
+                for k in 0..K {
+                    sum += scaled[k] * values[k][b];
+                }
+                sum
+            };
+            let row = self.start[i]..self.start[i + 1];
+            let columns = &self.columns[row.clone()];
+            let entries = &mut self.entries[row];
+            if columns.len() >= n - a && columns[..n - a] == dofs[a..] {
+                for (slot, b) in entries[..n - a].iter_mut().zip(a..n) {
+                    *slot += product(b);
+                }
+                continue;
+            }
+            let mut at = 0;
+            for b in a..n {
+                while columns[at] != dofs[b] {
                     at += 1;
                 }
-                self.entries[at] += scaled * values[b];
+                entries[at] += product(b);
             }
         }
     }

@@ -339,6 +339,9 @@ pub(crate) fn apply_curvature(rows: &Rows, x: &[f64], zone: &[Zone], y: &[f64], 
     }
 }
 
+/// Most rows that are added at once.
+const GROUP: usize = 10;
+
 /// Adds Jᵀ s″(x) J.
 pub(super) fn add_hessian(rows: &Rows, x: &[f64], zone: &[Zone], h: &mut Factor) {
     let mut hessian = [0.0; MAX_DIM * MAX_DIM];
@@ -354,11 +357,16 @@ pub(super) fn add_hessian(rows: &Rows, x: &[f64], zone: &[Zone], h: &mut Factor)
                 continue;
             }
         }
-        // Rows of a cone that is not on its surface count one by one.
-        if matches!(zone[r], Zone::Quadratic | Zone::Relaxed) {
-            let (dofs, values) = rows.row(r);
-            h.add_row(dofs, values, curvature(rows, zone[r], r, x[r]));
+        // Rows of a cone that is not on its surface count one by one; those of the same dofs are added at once.
+        let (first, dofs) = (r, rows.row(r).0);
+        let mut weights = [0.0; GROUP];
+        while r < rows.len()
+            && r - first < GROUP
+            && (r == first || rows.cone_at(next, r).is_none() && rows.row(r).0 == dofs)
+        {
+            weights[r - first] = curvature(rows, zone[r], r, x[r]);
+            r += 1;
         }
-        r += 1;
+        h.add_rows(rows, first, &weights[..r - first]);
     }
 }

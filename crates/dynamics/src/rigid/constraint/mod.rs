@@ -25,6 +25,7 @@ mod factor;
 mod force;
 mod friction;
 pub mod impedance;
+mod islands;
 mod law;
 mod law_tangents;
 mod limit;

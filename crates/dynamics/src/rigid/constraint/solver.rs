@@ -7,6 +7,7 @@
 //! *Constraint solver*).
 
 use super::factor::{Factor, SymmetricRows};
+use super::islands::Islands;
 use super::law::{self, Zone};
 use super::rows::Rows;
 
@@ -71,6 +72,7 @@ pub struct Solver {
     parts_size: Vec<f64>,
     direction: Vec<f64>,
     along: Vec<f64>,
+    islands: Islands,
 }
 
 /// Below this residual, measured against what rounding can do to the forces, Newton's method needs
@@ -81,8 +83,27 @@ const STALLS: usize = 2;
 
 impl Solver {
     /// Solves from the better of the starts (the unconstrained acceleration, and a warm start where
-    /// there is one); the solution does not depend on them beyond the tolerance.
+    /// there is one); the solution does not depend on them beyond the tolerance. What neither inertia nor rows
+    /// couple is solved apart.
     pub fn solve(&mut self, problem: Problem, starts: &[&[f64]], options: SolverOptions) -> Solved {
+        let mut islands = std::mem::take(&mut self.islands);
+        let solved = if islands.find(problem) > 1 {
+            self.resize(problem.force.len(), problem.rows.len());
+            islands.solve(problem, starts, options, self)
+        } else {
+            self.solve_whole(problem, starts, options)
+        };
+        self.islands = islands;
+        solved
+    }
+
+    /// Solves all of a problem at once.
+    pub(super) fn solve_whole(
+        &mut self,
+        problem: Problem,
+        starts: &[&[f64]],
+        options: SolverOptions,
+    ) -> Solved {
         let n = problem.force.len();
         let m = problem.rows.len();
         self.resize(n, m);
@@ -236,7 +257,11 @@ impl Solver {
 
     /// The factor of H at the solution, for derivatives. False where H is not positive.
     pub(super) fn ensure_factor(&mut self, problem: Problem) -> bool {
-        self.factored || self.factorise(problem)
+        if self.factored {
+            return true;
+        }
+        self.factor.analyse(problem.inertia, problem.rows);
+        self.factorise(problem)
     }
 
     /// The step α that minimises the function along the direction: the root of its derivative,
