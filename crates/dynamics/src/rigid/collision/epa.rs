@@ -3,6 +3,7 @@
 
 use costate_num::Vec3;
 
+use super::few::Few;
 use super::gjk::{Corner, Simplex};
 use super::surface::Core;
 
@@ -43,10 +44,12 @@ fn face(all: &[Corner], corners: [usize; 3]) -> Face {
 }
 
 /// A tetrahedron that has the simplex's corners; none where the difference is flat.
-fn tetrahedron(sets: [&Core<'_>; 2], simplex: &Simplex, flat: f64) -> Option<Vec<Corner>> {
-    let mut all: Vec<Corner> = simplex.corners[..simplex.count].to_vec();
+fn tetrahedron(sets: [&Core<'_>; 2], simplex: &Simplex, flat: f64) -> Option<Few<Corner, 32>> {
+    let mut all = Few::new(simplex.corners[0]);
+    all.extend(simplex.corners[..simplex.count].iter().copied());
     let axes = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
-    let mut directions: Vec<Point> = axes.into_iter().flat_map(|axis| [axis, -axis]).collect();
+    let mut directions = Few::<Point, 6>::new(Vec3::zero());
+    directions.extend(axes.into_iter().flat_map(|axis| [axis, -axis]));
     if all.len() == 4 {
         let [a, b, c, d] = [0, 1, 2, 3].map(|k| all[k].point);
         let normal = (b - a).cross(c - a).normalize().0;
@@ -71,17 +74,16 @@ fn tetrahedron(sets: [&Core<'_>; 2], simplex: &Simplex, flat: f64) -> Option<Vec
         };
         if all.len() == 2 {
             let along = (all[1].point - a).normalize().0;
-            directions = axes
-                .into_iter()
-                .flat_map(|axis| [along.cross(axis), axis.cross(along)])
-                .filter(|d| d.norm_squared() > 0.1)
-                .collect();
+            directions.clear();
+            let across = axes.into_iter().flat_map(|axis| [along.cross(axis), axis.cross(along)]);
+            directions.extend(across.filter(|d| d.norm_squared() > 0.1));
         } else if all.len() == 3 {
             let normal = (all[1].point - a).cross(all[2].point - a).normalize().0;
-            directions = vec![normal, -normal];
+            directions.clear();
+            directions.extend([normal, -normal]);
         }
         let mut best: Option<(f64, Corner)> = None;
-        for &direction in &directions {
+        for &direction in directions.iter() {
             let corner = Corner::support(sets, direction, all[0].ids);
             let far = away(corner.point, &all);
             if best.is_none_or(|(most, _)| far > most) {
@@ -103,8 +105,8 @@ fn see(
     faces: &[Face],
     first: usize,
     sees: impl Fn(&Face) -> bool,
-    visible: &mut Vec<usize>,
-    edges: &mut Vec<[usize; 2]>,
+    visible: &mut Few<usize, 32>,
+    edges: &mut Few<[usize; 2], 64>,
 ) {
     visible.clear();
     edges.clear();
@@ -138,10 +140,11 @@ pub(super) fn depth(sets: [&Core<'_>; 2], simplex: &Simplex) -> Option<Depth> {
     let up = (b - a).cross(c - a).dot(d - a) > 0.0;
     let loops = [[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]];
     let turned = |[i, j, k]: [usize; 3]| if up { [i, k, j] } else { [i, j, k] };
-    let mut faces: Vec<Face> = loops.into_iter().map(|l| face(&all, turned(l))).collect();
+    let mut faces = Few::<Face, 64>::new(face(&all, loops[0]));
+    faces.extend(loops.into_iter().map(|l| face(&all, turned(l))));
     let round = !(sets[0].is_polytope() && sets[1].is_polytope());
     let tolerance = CONVERGED[usize::from(round)] * extent;
-    let (mut visible, mut edges) = (Vec::new(), Vec::new());
+    let (mut visible, mut edges) = (Few::new(0), Few::new([0; 2]));
     let nearest = loop {
         let mut at = 0;
         for (n, f) in faces.iter().enumerate() {
@@ -172,7 +175,7 @@ pub(super) fn depth(sets: [&Core<'_>; 2], simplex: &Simplex) -> Option<Depth> {
         }
         let eye = all.len();
         all.push(next);
-        for &[from, to] in &edges {
+        for &[from, to] in edges.iter() {
             if !edges.contains(&[to, from]) {
                 faces.push(face(&all, [from, to, eye]));
             }

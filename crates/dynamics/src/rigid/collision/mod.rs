@@ -9,6 +9,7 @@ mod capsule_box;
 mod capsule_capsule;
 mod convex;
 mod epa;
+mod few;
 mod field;
 mod gjk;
 mod pairs;

@@ -6,6 +6,7 @@
 
 use costate_num::Vec3;
 
+use super::few::Few;
 use super::surface::{Core, Surface};
 use super::{Real, Touch};
 use crate::rigid::tree::GeomKind;
@@ -29,15 +30,22 @@ const LARGER: f64 = 1.0 + 1e-6;
 /// A corner must be deeper than the chosen ones by this share of their distance to take the place of one.
 const DEEPER: f64 = 1e-4;
 
+/// Corners in derivatives of dual lanes are large; faces of hulls that have more than this are rare.
+const SHORT: usize = 16;
+
+type Corners<S> = Few<Vec3<S>, SHORT>;
+/// Points with their distances.
+type Points<S> = Few<(Vec3<S>, S), SHORT>;
+
 /// A face: its corners, counterclockwise seen from outside, and its outward normal.
 struct Face<S> {
-    corners: Vec<Vec3<S>>,
+    corners: Corners<S>,
     normal: Vec3<S>,
 }
 
 /// What a shape turns to a face: corners, and the radius of a ball about each.
 struct Turned<S> {
-    corners: Vec<Vec3<S>>,
+    corners: Corners<S>,
     radius: S,
 }
 
@@ -76,7 +84,7 @@ pub(super) fn touch<S: Real>(
     if found.len() < 2 {
         return false;
     }
-    for (point, distance) in found {
+    for &(point, distance) in found.iter() {
         out.push(Touch::new(point, normal, distance));
     }
     true
@@ -121,7 +129,7 @@ fn face<S: Real>(surface: &Surface<'_, S>, which: Which) -> Face<S> {
             let (u, v) = (1 << ((axis + 1) % 3), 1 << ((axis + 2) % 3));
             let base = if upper { 1 << axis } else { 0 };
             let ring = if upper { [u | v, v, 0, u] } else { [u | v, u, 0, v] };
-            let corners = ring.iter().map(|bits| surface.corner(base | bits)).collect();
+            let corners = list(ring.iter().map(|bits| surface.corner(base | bits)));
             let axis = shape.axes.columns[axis];
             Face { corners, normal: if upper { axis } else { -axis } }
         }
@@ -134,14 +142,14 @@ fn face<S: Real>(surface: &Surface<'_, S>, which: Which) -> Face<S> {
                 let radial = x * cosine + y * sine.scale(sign);
                 shape.position + z * end + radial * shape.size.x
             };
-            Face { corners: (0..ROUND).map(corner).collect(), normal: z * S::splat(sign) }
+            Face { corners: list((0..ROUND).map(corner)), normal: z * S::splat(sign) }
         }
         Which::Mesh(f) => {
             let Some(hull) = surface.hull else {
-                return Face { corners: Vec::new(), normal: Vec3::zero() };
+                return Face { corners: list([]), normal: Vec3::zero() };
             };
             let face = &hull.faces[f];
-            let corners = face.corners.iter().map(|&v| surface.corner(v as usize)).collect();
+            let corners = list(face.corners.iter().map(|&v| surface.corner(v as usize)));
             Face { corners, normal: shape.axes.apply(Vec3::splat(face.normal)) }
         }
     }
@@ -158,14 +166,14 @@ fn turned<S: Real>(
     let along = core.surface.shape.axes.columns[2].dot(outward);
     match surface.kind {
         GeomKind::Capsule if along.abs() < TURNED => {
-            let corners = vec![surface.corner(0), surface.corner(1)];
+            let corners = list([surface.corner(0), surface.corner(1)]);
             Some(Turned { corners, radius: shape.size.x })
         }
         GeomKind::Cylinder if along.abs() < TURNED => {
             let (radial, _) = (direction - axis * axis.dot(direction)).normalize();
             let middle = shape.position + radial * shape.size.x;
             let half = axis * shape.size.y;
-            Some(Turned { corners: vec![middle - half, middle + half], radius: S::zero() })
+            Some(Turned { corners: list([middle - half, middle + half]), radius: S::zero() })
         }
         GeomKind::Cylinder if along.abs() < TURNED.cos() => None,
         GeomKind::Box | GeomKind::Mesh | GeomKind::Cylinder => {
@@ -177,7 +185,7 @@ fn turned<S: Real>(
 }
 
 /// The part of a polygon or a segment within the prism over a face.
-fn clipped<S: Real>(face: &Face<S>, mut polygon: Vec<Vec3<S>>) -> Vec<Vec3<S>> {
+fn clipped<S: Real>(face: &Face<S>, mut polygon: Corners<S>) -> Corners<S> {
     let zero = S::zero();
     let count = face.corners.len();
     for n in 0..count {
@@ -186,7 +194,7 @@ fn clipped<S: Real>(face: &Face<S>, mut polygon: Vec<Vec3<S>>) -> Vec<Vec3<S>> {
         let size = (to - from).norm();
         let beyond = |p: Vec3<S>| -inward.dot(p - from);
         let is_segment = polygon.len() == 2;
-        let mut kept = Vec::with_capacity(polygon.len() + 1);
+        let mut kept = list([]);
         for k in 0..polygon.len() {
             let p = polygon[k];
             let at = beyond(p);
@@ -213,11 +221,11 @@ fn clipped<S: Real>(face: &Face<S>, mut polygon: Vec<Vec3<S>>) -> Vec<Vec3<S>> {
 }
 
 /// Points midway between the face and what is turned to it, with their distances.
-fn corners<S: Real>(face: &Face<S>, turned: Turned<S>, margin: S) -> Vec<(Vec3<S>, S)> {
-    let Some(&origin) = face.corners.first() else { return Vec::new() };
+fn corners<S: Real>(face: &Face<S>, turned: Turned<S>, margin: S) -> Points<S> {
+    let mut found = points([]);
+    let Some(&origin) = face.corners.first() else { return found };
     let size = face.corners.iter().map(|p| (*p - origin).norm().value()).fold(0.0, f64::max);
-    let mut found: Vec<(Vec3<S>, S)> = Vec::new();
-    for p in clipped(face, turned.corners) {
+    for &p in clipped(face, turned.corners).iter() {
         let distance = (p - origin).dot(face.normal) - turned.radius;
         let point = p - face.normal * (turned.radius + distance.scale(0.5));
         let is_near = |(q, _): &(Vec3<S>, S)| (*q - point).norm().value() < SAME * size;
@@ -229,14 +237,25 @@ fn corners<S: Real>(face: &Face<S>, turned: Turned<S>, margin: S) -> Vec<(Vec3<S
 }
 
 /// Of the corners of a convex polygon, those of its largest quadrilateral.
-pub(super) fn at_most_four<S: Real>(
-    found: Vec<(Vec3<S>, S)>,
-    normal: Vec3<S>,
-) -> Vec<(Vec3<S>, S)> {
+pub(super) fn at_most_four<S: Real>(found: Points<S>, normal: Vec3<S>) -> Points<S> {
     if found.len() <= MOST {
         return found;
     }
-    widest(&found, normal).into_iter().map(|k| found[k]).collect()
+    points(widest(&found, normal).into_iter().map(|k| found[k]))
+}
+
+/// A list of corners.
+fn list<S: Real>(all: impl IntoIterator<Item = Vec3<S>>) -> Corners<S> {
+    let mut out = Few::new(Vec3::zero());
+    out.extend(all);
+    out
+}
+
+/// A list of points with their distances.
+pub(super) fn points<S: Real>(all: impl IntoIterator<Item = (Vec3<S>, S)>) -> Points<S> {
+    let mut out = Few::new((Vec3::zero(), S::zero()));
+    out.extend(all);
+    out
 }
 
 /// The four corners of a convex polygon with the largest area, in its order; the deepest one takes the place of
@@ -244,7 +263,7 @@ pub(super) fn at_most_four<S: Real>(
 fn widest<S: Real>(found: &[(Vec3<S>, S)], normal: Vec3<S>) -> [usize; MOST] {
     let count = found.len();
     let plain = |v: Vec3<S>| Vec3::new(v.x.value(), v.y.value(), v.z.value());
-    let points: Vec<Vec3<f64>> = found.iter().map(|(p, _)| plain(*p)).collect();
+    let points = list(found.iter().map(|(p, _)| plain(*p)));
     let normal = plain(normal);
     let area = |i: usize, j: usize, k: usize| {
         let p = points[i];

@@ -24,7 +24,7 @@ pub(super) fn touch<S: Real>(a: &Shape<S>, b: &Surface<'_, S>, margin: S, out: &
         let distance = (corner - a.position).dot(normal);
         (corner - normal * distance.scale(0.5), distance)
     };
-    let found = patch::at_most_four(face.corners.iter().map(|&v| height(v)).collect(), normal);
+    let found = patch::at_most_four(patch::points(face.corners.iter().map(|&v| height(v))), normal);
     let mut first = 0;
     for k in 1..found.len() {
         if found[k].1.lt(found[first].1) {

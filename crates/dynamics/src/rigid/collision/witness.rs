@@ -13,6 +13,7 @@
 
 use costate_num::{DualN, Mat3, Vec3};
 
+use super::few::Few;
 use super::gjk::Simplex;
 use super::surface::{Core, Surface};
 use super::{Real, SMALLEST};
@@ -130,33 +131,37 @@ impl Part {
         simplex: &Simplex,
         which: usize,
         outward: Vec3<f64>,
-    ) -> Vec<Self> {
+    ) -> Few<Self, 8> {
+        let mut parts = Few::new(Self::Whole);
         match core.surface.kind {
-            GeomKind::Ellipsoid => return vec![Self::Whole],
+            GeomKind::Ellipsoid => {
+                parts.push(Self::Whole);
+                return parts;
+            }
             GeomKind::Cylinder => {
                 let along = core.surface.shape.axes.columns[2].dot(outward);
                 let upper = along > 0.0;
                 // A direction along the axis says nothing of where on the rim.
-                return if (1.0 - along * along).max(0.0).sqrt() < ALONG_AXIS {
-                    vec![Self::Cap(upper)]
+                if (1.0 - along * along).max(0.0).sqrt() < ALONG_AXIS {
+                    parts.push(Self::Cap(upper));
                 } else if along.abs() > 0.99 {
-                    vec![Self::Cap(upper), Self::Rim(upper)]
+                    parts.extend([Self::Cap(upper), Self::Rim(upper)]);
                 } else if along.abs() < 0.1 {
-                    vec![Self::Side, Self::Rim(upper)]
+                    parts.extend([Self::Side, Self::Rim(upper)]);
                 } else {
-                    vec![Self::Rim(upper)]
-                };
+                    parts.push(Self::Rim(upper));
+                }
+                return parts;
             }
             _ => {}
         }
-        let mut ids: Vec<usize> = Vec::with_capacity(3);
+        let mut ids = Few::<usize, 4>::new(0);
         for k in 0..simplex.count {
             let id = simplex.corners[k].ids[which];
             if !ids.contains(&id) {
                 ids.push(id);
             }
         }
-        let mut parts = Vec::with_capacity(7);
         if let [a, b, c, ..] = ids[..] {
             parts.push(Self::Face([a, b, c]));
         }
@@ -165,7 +170,7 @@ impl Part {
                 parts.push(Self::Edge([ids[i], ids[j]]));
             }
         }
-        parts.extend(ids.into_iter().map(Self::Corner));
+        parts.extend(ids.iter().copied().map(Self::Corner));
         parts
     }
 }
@@ -349,7 +354,7 @@ impl Witness {
         ];
         // The more places, the better determined is the normal.
         for places in [2, 1, 0] {
-            for &a in &parts[0] {
+            for &a in parts[0].iter() {
                 for &b in parts[1].iter().filter(|b| a.places() + b.places() == places) {
                     if let Some(witness) = Self::solve(cores, found, [a, b]) {
                         return Some(witness);

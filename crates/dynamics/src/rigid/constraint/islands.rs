@@ -17,6 +17,8 @@ pub(super) struct Islands {
     /// Of each degree of freedom: its island, and its place there.
     place: Vec<(usize, usize)>,
     parts: Vec<Part>,
+    /// Of each degree of freedom that is the first of its island: the island.
+    of_root: Vec<usize>,
     /// How many of the parts there are now.
     count: usize,
 }
@@ -91,7 +93,9 @@ impl Islands {
         const NONE: usize = usize::MAX;
         let n = self.lead.len();
         self.count = 0;
-        let mut of_root = vec![NONE; n];
+        let mut of_root = std::mem::take(&mut self.of_root);
+        of_root.clear();
+        of_root.resize(n, NONE);
         for part in &mut self.parts {
             part.dofs.clear();
             part.rows.clear();
@@ -142,6 +146,7 @@ impl Islands {
             part.rows.sort_unstable();
         }
         self.parts = parts;
+        self.of_root = of_root;
     }
 
     /// Solves each island, into the arrays of `whole`.
@@ -158,8 +163,15 @@ impl Islands {
             let Part { solver, local, ranges, columns, entries, force, starts, .. } = part;
             let inertia = SymmetricRows { rows: ranges, columns, entries };
             let own = Problem { inertia, force, rows: local };
-            let starts: Vec<&[f64]> = starts.iter().map(Vec::as_slice).collect();
-            let solved = solver.solve_whole(own, &starts, options);
+            let solved = match &starts[..] {
+                [] => solver.solve_whole(own, &[], options),
+                [only] => solver.solve_whole(own, &[only], options),
+                [first, second] => solver.solve_whole(own, &[first, second], options),
+                more => {
+                    let all: Vec<&[f64]> = more.iter().map(Vec::as_slice).collect();
+                    solver.solve_whole(own, &all, options)
+                }
+            };
             part.unload(whole);
             all.iterations = all.iterations.max(solved.iterations);
             // A residual that is not a number is kept.
