@@ -32,7 +32,7 @@ pub struct Options {
     pub exact_diagonal: bool,
     /// Whether solref's time constant is kept at two time steps or more (the default).
     pub safe_reference: bool,
-    /// Width over which contacts are relaxed, m; zero for none. They reach ten times as far then.
+    /// Width over which contacts are relaxed, m; zero for none. They reach a hundred times as far then.
     pub relaxation: f64,
     /// Stationarity at which the constraint solver stops.
     pub tolerance: f64,

@@ -12,9 +12,9 @@ use crate::reference::load;
 fn derivatives_of_relaxed_steps_are_proved() {
     let mut failures = Vec::new();
     for (name, integrator, width) in [
-        ("hopper__Euler_elliptic", Integrator::ImplicitFast, 0.01),
-        ("half_cheetah__Euler_pyramidal", Integrator::Euler, 0.02),
-        ("sphere_roll__Euler_pyramidal", Integrator::Rk4, 0.01),
+        ("hopper__Euler_elliptic", Integrator::ImplicitFast, 0.001),
+        ("half_cheetah__Euler_pyramidal", Integrator::Euler, 0.002),
+        ("sphere_roll__Euler_pyramidal", Integrator::Rk4, 0.001),
     ] {
         let r = load(name);
         for exact in [false, true] {
@@ -63,18 +63,18 @@ fn acceleration(cone: &str, gap: f64, width: f64) -> [f64; 2] {
 /// The force f of the contact obeys f (x + f R) = w² K² d² / (4 R), from MuJoCo's K, B, d and R.
 #[test]
 fn forces_obey_the_central_path() {
-    let (width, gap) = (0.01, 0.03);
+    let (width, gap) = (0.002, 0.03);
     let a = acceleration("elliptic", gap, width)[1];
     let force = a + 9.81;
     let (dmax, time, ratio) = (0.95f64, 0.05, 0.8);
     let d = dmax;
     let stiffness = 1.0 / (dmax * dmax * time * time * ratio * ratio);
-    let damping = 2.0 / (dmax * time);
     // Two slides of 1 kg: the mean inverse mass of the body's three directions.
     let inverse_mass = 2.0 / 3.0;
     let r = (1.0 - d) / d * inverse_mass;
+    let damping = 2.0 / (dmax * time);
     let x = a + damping * -0.2 + stiffness * d * gap;
-    let rest = 1.0 - (gap / (10.0 * width)) * (gap / (10.0 * width));
+    let rest = 1.0 - (gap / (100.0 * width)) * (gap / (100.0 * width));
     let w = stiffness * d * width * rest * rest;
     let expected = w * w / (4.0 * r);
     let error = (force * (x + force * r) - expected).abs();
@@ -87,7 +87,8 @@ fn narrow_widths_are_hard_contacts() {
         for gap in [-0.004, 0.002] {
             let hard = acceleration(cone, gap, 0.0);
             let mut last = f64::INFINITY;
-            for width in [1e-3, 1e-4, 1e-5, 1e-6] {
+            // Those that are not made end with their reach.
+            for width in [1e-4, 1e-5, 1e-6, 1e-7] {
                 let found = acceleration(cone, gap, width);
                 let error = (found[1] - hard[1]).abs();
                 assert!(error <= 0.5 * last, "{cone} {gap} {width}: {found:?} for {hard:?}");
@@ -103,9 +104,9 @@ fn narrow_widths_are_hard_contacts() {
 fn relaxed_forces_end_smoothly() {
     let width = 0.01;
     for cone in ["elliptic", "pyramidal"] {
-        let free = acceleration(cone, 0.2, width)[1];
+        let free = acceleration(cone, 1.1, width)[1];
         assert_eq!(free, -9.81);
-        let near = acceleration(cone, 0.0999, width)[1];
-        assert!(near > free && near - free < 1e-8, "{near}");
+        let near = acceleration(cone, 0.99, width)[1];
+        assert!(near > free && near - free < 1e-6, "{near}");
     }
 }

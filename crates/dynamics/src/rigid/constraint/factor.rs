@@ -53,6 +53,19 @@ impl SymmetricRows<'_> {
             size[i] += absolute;
         }
     }
+    /// Adds the product with `x` to `out`.
+    pub(super) fn multiply(&self, x: &[f64], out: &mut [f64]) {
+        for i in 0..self.len() {
+            let row = self.rows[i].clone();
+            let mut sum = self.entries[row.start] * x[i];
+            for at in row.start + 1..row.end {
+                let (j, value) = (self.columns[at], self.entries[at]);
+                sum += value * x[j];
+                out[j] += value * x[i];
+            }
+            out[i] += sum;
+        }
+    }
     /// yᵀ (matrix) x.
     pub(super) fn form(&self, y: &[f64], x: &[f64]) -> f64 {
         let mut total = 0.0;

@@ -208,17 +208,13 @@ impl Part {
         self.local.clear();
         let mut next = 0;
         for &r in &self.rows {
-            let (dofs, values) = rows.row(r);
             while rows.cones.get(next).is_some_and(|cone| cone.row < r) {
                 next += 1;
             }
             if let Some(cone) = rows.cone_at(next, r) {
                 self.local.cones.push(Cone { row: self.local.len(), ..*cone });
             }
-            for (&dof, &value) in dofs.iter().zip(values) {
-                self.local.entry(place[dof].1, value);
-            }
-            self.local.push(rows.law[r], rows.reference[r], rows.mass[r], rows.loss[r]);
+            self.local.copy(rows, r, |dof| place[dof].1);
         }
     }
 

@@ -105,6 +105,18 @@ impl<S: Scalar> Rows<S> {
         self.start.push(self.dof.len());
     }
 
+    /// Adds row `r` of others, on the dofs that `place` gives, which keeps their order.
+    pub(super) fn copy(&mut self, from: &Self, r: usize, place: impl Fn(usize) -> usize) {
+        let (dofs, values) = from.row(r);
+        self.dof.extend(dofs.iter().map(|&dof| place(dof)));
+        self.jacobian.extend_from_slice(values);
+        self.law.push(from.law[r]);
+        self.reference.push(from.reference[r]);
+        self.mass.push(from.mass[r]);
+        self.loss.push(from.loss[r]);
+        self.start.push(self.dof.len());
+    }
+
     /// Brings the entries since the last row into order and sums those of one degree of freedom.
     fn sort_entries(&mut self) {
         let from = self.start[self.start.len() - 1];

@@ -9,7 +9,7 @@ use crate::rigid::kinematics::vec3;
 use crate::rigid::tree::Tree;
 
 /// How many of its widths a relaxed contact reaches.
-const WIDTHS: f64 = 10.0;
+const WIDTHS: f64 = 100.0;
 
 /// How far beyond their margin contacts act: nothing where they are not relaxed.
 fn beyond(tree: &Tree) -> f64 {

@@ -71,6 +71,8 @@ pub struct Solver {
     size: Vec<f64>,
     parts_size: Vec<f64>,
     direction: Vec<f64>,
+    /// M times the direction.
+    product: Vec<f64>,
     along: Vec<f64>,
     islands: Islands,
 }
@@ -146,6 +148,7 @@ impl Solver {
         self.size.resize(n, 0.0);
         self.parts_size.resize(n, 0.0);
         self.direction.resize(n, 0.0);
+        self.product.resize(n, 0.0);
         self.factored = false;
         self.x.resize(m, 0.0);
         self.x_size.resize(m, 0.0);
@@ -270,10 +273,13 @@ impl Solver {
         for r in 0..problem.rows.len() {
             self.along[r] = problem.rows.dot(r, &self.direction);
         }
-        let quadratic = problem.inertia.form(&self.direction, &self.direction);
-        let mut linear = problem.inertia.form(&self.direction, &self.acceleration);
-        for i in 0..self.direction.len() {
-            linear -= self.direction[i] * problem.force[i];
+        let (direction, product) = (&self.direction, &mut self.product);
+        product.fill(0.0);
+        problem.inertia.multiply(direction, product);
+        let (mut quadratic, mut linear) = (0.0, 0.0);
+        for i in 0..direction.len() {
+            quadratic += direction[i] * product[i];
+            linear += self.acceleration[i] * product[i] - direction[i] * problem.force[i];
         }
         let slope = |alpha: f64| {
             let (first, second) = law::slope(problem.rows, &self.x, &self.along, alpha);
