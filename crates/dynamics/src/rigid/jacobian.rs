@@ -108,12 +108,11 @@ impl Mechanism {
     /// Whether so many columns of tangents are to be found by the rows of the Jacobian.
     pub(super) fn prefers_rows(&self, columns: usize) -> bool {
         let rows = (self.tree.nv + self.tree.na) as f64;
-        let cheaper = match self.tangents {
+        match self.tangents {
             TangentMethod::Forward => false,
             TangentMethod::Rows => true,
             TangentMethod::Cheaper => rows * COST < columns.div_ceil(LANES) as f64,
-        };
-        cheaper
+        }
     }
 
     /// The tangent of a step, as [`step_pushforward`](Self::step_pushforward), after the evaluation has been

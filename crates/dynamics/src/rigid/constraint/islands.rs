@@ -175,7 +175,7 @@ impl Islands {
             part.unload(whole);
             all.iterations = all.iterations.max(solved.iterations);
             // A residual that is not a number is kept.
-            if !(solved.residual <= all.residual) {
+            if solved.residual.is_nan() || solved.residual > all.residual {
                 all.residual = solved.residual;
             }
             all.converged &= solved.converged;
