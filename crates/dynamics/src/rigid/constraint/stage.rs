@@ -116,7 +116,7 @@ impl ConstraintStage {
     /// after [`multipliers`](Self::multipliers). `mass_bar` (empty for zero) has adjoints of the rows' masses of
     /// which all but the share through the ratio of a step's diagonals has been added; the adjoints of these
     /// diagonals are left in `by_diagonals`. Those of exact diagonals, which `diagonal_bar` (empty for zero) is
-    /// added to, are kept for [`pull_diagonals`](Self::pull_diagonals).
+    /// added to, are kept for `pull_diagonals`.
     pub fn pullback(
         &mut self,
         at: RowInputs<f64>,
