@@ -1,4 +1,4 @@
-"""Derivatives of motions: adjoints, tangents, Jacobians, and their proofs."""
+"""Derivatives of motions: adjoints, tangents, and their proofs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ._setup import Input, Signals, _initial, _Outputs, _setup
 from ._trajectory import Trajectory
 from .errors import BadInput
 
-__all__ = ["Gradient", "LeafCheck", "check_gradient", "jacobian", "jvp", "value_and_grad", "vjp", "vjps"]
+__all__ = ["Gradient", "LeafCheck", "check_gradient", "jvp", "value_and_grad", "vjp", "vjps"]
 
 Array = NDArray[np.float64]
 MEMORY = 1 << 30
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gradient:
     """Derivatives of a number by everything that a motion depends on."""
 
@@ -198,72 +198,6 @@ def _direction(tangents: Any, initial: Any, controls: Any) -> tuple[Any, Any, An
         None if initial is None else _initial(initial),
         None if controls is None else dict(controls),
     )
-
-
-def jacobian(
-    model: Model,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    *,
-    wrt: Iterable[str] | None = None,
-    initial: State | tuple[ArrayLike, ArrayLike] | None = None,
-    controls: Mapping[str, ArrayLike | Input] | None = None,
-    signals: Signals | Mapping[str, Any],
-    times: ArrayLike,
-    method: str = "auto",
-) -> tuple[Trajectory, dict[str, dict[str, Array]]]:
-    """Signals and their derivatives by leaves (sensitivities).
-
-    Returns the motion and, by signal and leaf, arrays ``[times, *shape of the leaf]``. ``method`` is
-    "forward" (one tangent for each value), "adjoint" (one backward run for each sample), or "auto",
-    by cost.
-    """
-    wanted = _wanted(parameters, wrt)
-    if wanted is None:
-        raise BadInput("name the leaves to differentiate by: wrt=[...]")
-    if method not in ("auto", "forward", "adjoint"):
-        raise BadInput("method is \"auto\", \"forward\" or \"adjoint\"")
-    seen = model if parameters is None else model.with_parameters(parameters)
-    shapes = {path: np.shape(seen[path]) for path in wanted}
-    columns = sum(int(np.prod(shape)) for shape in shapes.values())
-    outputs = _Outputs(model, None, None, None, signals, times)
-    rows = len(outputs.names) * len(outputs.times)
-    setup, names, control_shapes = _setup(model, parameters, initial, controls)
-    out = {
-        name: {path: np.empty((len(outputs.times), *shape)) for path, shape in shapes.items()}
-        for name in outputs.names
-    }
-    if method == "forward" or (method == "auto" and columns <= 3 * rows):
-        directions = []
-        for path, shape in shapes.items():
-            for i in range(int(np.prod(shape))):
-                unit = np.zeros(int(np.prod(shape)))
-                unit[i] = 1.0
-                directions.append(({path: unit}, None, None))
-        # Leaves of another view are chosen by giving them a value.
-        given = {**(parameters or {}), **{p: seen[p] for p in wanted if p not in model.leaves}}
-        setup = (given or None, *setup[1:])
-        y, y_dots = model._core.pushforward(setup, outputs.core, directions)
-        motion = outputs.trajectory(y)
-        k = 0
-        for path, shape in shapes.items():
-            for i in range(int(np.prod(shape))):
-                for name, column in outputs.trajectory(y_dots[k]).signals.items():
-                    out[name][path].reshape(len(outputs.times), -1)[:, i] = column
-                k += 1
-        return motion, out
-    record = model._core.record([setup], outputs.core, wanted, MEMORY, [])[0]
-    back = Pullback(record, outputs, names, control_shapes)
-    motion = outputs.trajectory(record.values())
-    samples = [(name, t) for name in outputs.names for t in range(len(outputs.times))]
-    unit_cotangents = []
-    for name, t in samples:
-        unit = np.zeros(len(outputs.times))
-        unit[t] = 1.0
-        unit_cotangents.append({"signals": {name: unit}})
-    for (name, t), gradient in zip(samples, pull([back] * len(samples), unit_cotangents)):
-        for path in shapes:
-            out[name][path][t] = gradient.parameters[path]
-    return motion, out
 
 
 @dataclass(frozen=True)
