@@ -11,6 +11,7 @@ mod model;
 mod outputs;
 mod record;
 mod rollout;
+mod select;
 mod setup;
 mod snapshot;
 mod tangents;
@@ -28,6 +29,8 @@ mod _costate {
     use crate::model::Model;
     #[pymodule_export]
     use crate::record::{Record, pullback};
+    #[pymodule_export]
+    use crate::select::Selection;
 
     /// Version of the package.
     #[pymodule_export]

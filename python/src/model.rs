@@ -112,6 +112,9 @@ impl Model {
         }
         let described =
             Experiment::describe(self.model.clone(), "<experiment>", text, &Tables::new())?;
+        if described.signals.is_empty() {
+            return invalid("signals: name at least one");
+        }
         let mut set = SignalSet { frames: described.frames, ..SignalSet::default() };
         for (signal, spec) in described.signals.into_iter().enumerate() {
             set.signals.push(spec.signal);

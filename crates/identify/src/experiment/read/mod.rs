@@ -59,7 +59,7 @@ impl Experiment {
     /// An experiment with a model and tables made in code, described in `text` as a file would
     /// describe it but for the key `scene`. `file = "NAME"` of a recording is the table of that
     /// name in `tables`, or else a file. There may be no recordings: signals alone describe what
-    /// can be observed.
+    /// can be observed, parameters alone a selection.
     ///
     /// # Errors
     /// As [`Experiment::read`]; `path` is what errors call the text.
@@ -146,7 +146,7 @@ fn read(
         check_name(&name, &node)?;
         columns.push(signal::read(&name, &node, &mut experiment)?);
     }
-    if columns.is_empty() {
+    if columns.is_empty() && !(in_code && root.get("recording").is_none()) {
         return Err(root.missing("signal").advice("describe what is measured in [signal.NAME]"));
     }
     for (name, node) in root.entries("recording")? {
