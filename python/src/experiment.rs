@@ -10,6 +10,7 @@ use costate::identify::{
     identify,
 };
 use costate::model::ModelError;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -150,9 +151,12 @@ impl Experiment {
             };
             identify(&experiment, &options)
         });
-        if let Ok(Some(error)) = raised.into_inner() {
-            return Err(error.into());
-        }
+        // A Ctrl-C that came while `progress` ran is one as any other.
+        let interrupt = match raised.into_inner() {
+            Ok(Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Some(error),
+            Ok(Some(error)) => return Err(error.into()),
+            _ => interrupt,
+        };
         match (found?, interrupt) {
             (Ok(result), _) => json(&result),
             (Err(IdentifyError::Interrupted), Some(error)) => Err(error.into()),

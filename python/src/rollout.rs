@@ -64,12 +64,14 @@ pub fn explain(setup: &Setup, fault: Fault) -> Fault {
 
 #[pymethods]
 impl Model {
-    /// Runs forward: one `(q, v, act, signals)` for each setup.
+    /// Runs forward: one `(q, v, act, signals)` for each setup. A run that diverges because of its time
+    /// step says so unless `unstable` allows it.
     fn rollout<'py>(
         &self,
         py: Python<'py>,
         items: &Bound<'py, PyList>,
         outputs: &Bound<'py, PyTuple>,
+        unstable: bool,
     ) -> Result<Bound<'py, PyList>> {
         let setups = setups(self, items, None)?;
         let outputs = Outputs::read(self, outputs)?;
@@ -83,7 +85,10 @@ impl Model {
                     return Ok([start.q, start.v, start.act].concat());
                 }
                 let observer = outputs.observer(setup);
-                run.observe(&observer, &p).map_err(|e| explain(setup, e.into()))
+                run.observe(&observer, &p).map_err(|e| match unstable {
+                    true => e.into(),
+                    false => explain(setup, e.into()),
+                })
             })
         })?;
         let list = PyList::empty(py);

@@ -1,5 +1,6 @@
 import _thread
 import json
+import pickle
 import subprocess
 import threading
 
@@ -140,3 +141,45 @@ def test_errors_name_the_place_in_the_description(model, recording):
 def test_cost_and_gradient_at_the_start(model, recording):
     cost, gradient = experiment(model, recording).gradient()
     assert cost > 0 and set(gradient) == {"soft.block.young", "soft.block.damping"}
+
+
+def test_time_may_be_the_index_of_a_frame(model, recording):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(recording).set_index("time")
+    found = experiment(model, frame).identify()
+    assert found.estimates == experiment(model, recording).identify().estimates
+
+
+def test_ctrl_c_in_the_progress_function_gives_the_partial_result(model, recording):
+    def stop(_):
+        raise KeyboardInterrupt
+
+    settings = {"cost_tolerance": 1e-300, "step_tolerance": 1e-300}
+    found = experiment(model, recording, method=settings).identify(progress=stop)
+    assert found.status == "interrupted" and not found.converged
+
+
+def test_experiments_and_results_travel(model, recording, tmp_path):
+    own = pickle.loads(pickle.dumps(experiment(model, recording)))
+    found = pickle.loads(pickle.dumps(own.identify()))
+    assert found.estimates == experiment(model, recording).identify().estimates
+    assert found.model["soft.block.young"] == pytest.approx(found["soft.block.young"], rel=1e-14)
+    read = pickle.loads(pickle.dumps(costate.Experiment.load(ROOT / "examples/spring-cage/experiment.toml")))
+    assert read.parameters and read.gradient()[0] > 0.0
+
+
+def test_notebooks_show_a_table(model, recording):
+    page = experiment(model, recording).identify()._repr_html_()
+    assert page.startswith("<table>") and "soft.block.young" in page and "converged" in page
+
+
+def test_without_unknowns_the_recordings_are_predicted(model, recording):
+    found = costate.Experiment(model, signals=SIGNALS, recordings={"fall": recording}, parameters={}).identify()
+    assert "nothing to find" in repr(found) and "converged after" not in repr(found)
+
+
+def test_an_absurd_cell_is_named(model, recording):
+    x = recording["tip_x"].copy()
+    x[7] = 1e300
+    with pytest.raises(costate.BadInput, match="recording.fall: signal `tip.x` is 1e300 at t = 0.007 s"):
+        experiment(model, {**recording, "tip_x": x}).identify()

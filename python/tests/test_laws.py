@@ -185,3 +185,11 @@ def test_springs_without_length_do_not_pull():
     assert (motion.q == 0).all()
     _, gradient = costate.value_and_grad(lambda m: (0.0, {"q": np.ones_like(m.q)}), model, wrt=["soft.net.springs.k"], steps=5)
     assert np.isfinite(gradient.initial.q).all() and gradient["soft.net.springs.k"] == 0
+
+
+def test_a_foreign_function_is_told_with_its_line_and_what_there_is():
+    with pytest.raises(laws.LawError, match=r"np.linalg.det\(F\).*costate.laws \(det"):
+
+        @laws.material
+        def bad(F, mu):
+            return mu * np.linalg.det(F)

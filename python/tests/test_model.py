@@ -86,3 +86,20 @@ def test_a_motion_as_a_picture(model, tmp_path):
     motion = costate.rollout(model, steps=0)
     picture = model.gif(motion, tmp_path / "motion.gif")
     assert picture.startswith(b"GIF89a") and (tmp_path / "motion.gif").read_bytes() == picture
+
+
+def test_parameters_compare(model):
+    assert pickle.loads(pickle.dumps(model)).parameters == model.parameters
+    assert model.with_parameters({"soft.block.young": 3e4}).parameters != model.parameters
+    assert model.parameters != 3
+
+
+def test_a_model_is_saved_as_its_own_kind(model, tmp_path):
+    with pytest.raises(costate.BadInput, match="ends in .toml"):
+        model.save(tmp_path / "drop.xml")
+    assert not (tmp_path / "drop.xml").exists()
+
+
+def test_settings_are_no_leaves(model):
+    with pytest.raises(costate.UnknownName, match="is a setting"):
+        model.with_parameters({"option.timestep": 1e-4})

@@ -82,8 +82,9 @@ def test_parameters_are_those_of_a_changed_model(model):
 
 
 def test_batches_are_single_runs(model):
-    runs = [{"parameters": {"soft.block.young": e}, "controls": {"soft.block.load.push": [f, 0, 0]}}
-            for e in (1e4, 2e4, 3e4) for f in (0.0, 1.0)]
+    start = model.initial_state()
+    runs = [{"parameters": {"soft.block.young": e}, "controls": {"soft.block.load.push": [f, 0, 0]},
+             "initial": (start.q, f * start.v)} for e in (1e4, 2e4, 3e4) for f in (0.5, 1.0)]
     batch = costate.rollouts(model, runs, steps=100)
     for run, motion in zip(runs, batch):
         assert same(motion.q, costate.rollout(model, **run, steps=100).q)
@@ -146,3 +147,33 @@ def test_bad_arguments_are_told(model):
             costate.rollout(model, **kwargs)
     with pytest.raises(costate.BadInput, match="expected numbers"):
         costate.rollout(model, {"soft.block.young": "soft"}, steps=1)
+
+
+def test_a_motion_is_a_sequence_of_states(model):
+    motion = costate.rollout(model, steps=6, every=2)
+    assert [s.time for s in motion] == motion.time.tolist() and len(motion) == 4
+    assert np.shares_memory(motion[-1].q, motion.q) and motion[-1].q.tolist() == motion.q[-1].tolist()
+    assert "t = 0.0012 s" in repr(motion[-1]) and len(repr(motion[-1])) < 100
+
+
+def test_batches_list_contacts(model):
+    runs = [{"parameters": {"soft.block.position": [0, 0, z]}} for z in (0.002, -0.001)]
+    found = costate.rollouts(model, runs, steps=2, contacts=True)
+    for run, motion in zip(runs, found):
+        alone = costate.rollout(model, **run, steps=2, contacts=True)
+        assert len(motion.contacts) == len(alone.contacts)
+        assert motion.contacts.force.tobytes() == alone.contacts.force.tobytes()
+    assert len(found[1].contacts) > len(found[0].contacts)
+
+
+def test_an_allowed_unstable_run_tells_where_it_diverged(model):
+    long = model.with_timestep(0.01)
+    with pytest.raises(costate.UnstableStep):
+        costate.rollout(long, steps=500)
+    with pytest.raises(costate.Diverged) as told:
+        costate.rollout(long, steps=500, unstable=True)
+    assert 0 < len(told.value.partial) <= told.value.step + 1
+    with pytest.raises(costate.Diverged):
+        costate.rollouts(long, [{}, {}], steps=500, unstable=True)
+    with pytest.raises(costate.BadInput, match="whole number"):
+        costate.rollout(model, steps=10.5)

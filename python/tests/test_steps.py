@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import costate
-from conftest import ROOT
+from conftest import ROOT, URDF
 
 MUJOCO = ROOT / "crates/dynamics/tests/data/mujoco"
 KINDS = ["equality", "joint friction", "tendon friction", "joint limit", "tendon limit", "contact", "contact", "contact"]
@@ -188,3 +188,13 @@ def test_pictures_of_signals(model):
     assert [axis.get_ylabel() for axis in figure.axes] == ["tip"] and len(figure.axes[0].lines) == 3
     with pytest.raises(costate.BadInput):
         costate.rollout(model, steps=1).plot()
+
+
+def test_what_a_step_computes_is_told_in_short(tmp_path):
+    (tmp_path / "arm.urdf").write_text(URDF)
+    now = costate.evaluate(costate.load(tmp_path / "arm.urdf"))
+    assert "1 constraint rows" in repr(now) and "mass_matrix [2, 2]" in repr(now)
+    assert "joint friction of shoulder" in repr(now.constraints)
+    pandas = pytest.importorskip("pandas")
+    table = now.constraints.to_dataframe()
+    assert isinstance(table, pandas.DataFrame) and table["force"].tolist() == now.constraints.force.tolist()

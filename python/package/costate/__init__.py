@@ -14,10 +14,13 @@ NumPy's, units are SI, and nothing is changed in place.
 from . import errors, laws
 from ._costate import VERSION as __version__
 from ._builder import Builder
-from ._derivatives import Gradient, LeafCheck, check_gradient, jacobian, jvp, value_and_grad, vjp, vjps
-from ._identify import Experiment, Identification, Parameter
+from ._derivatives import Gradient, LeafCheck, check_gradient, jvp, value_and_grad, vjp, vjps
+from ._identify import Experiment
+from ._jacobian import jacobian
 from ._model import InputChannel, Joint, Leaf, Leaves, Model, Parameters, State, load
+from ._result import Identification, Parameter
 from ._rollout import rollout, rollouts
+from ._select import Selection
 from ._setup import Input, Signals
 from ._step import Constraints, Contact, Contacts, Evaluation, evaluate, step
 from ._trajectory import Trajectory
@@ -41,6 +44,7 @@ __all__ = [
     "Model",
     "Parameter",
     "Parameters",
+    "Selection",
     "Signals",
     "State",
     "Trajectory",

@@ -13,17 +13,24 @@ import numpy as np
 
 from . import _costate
 from ._model import Model
+from ._result import Identification
 from ._toml import dumps
 from .errors import BadInput
 from .laws import Law, _check
 
-__all__ = ["Experiment", "Identification", "Parameter"]
+__all__ = ["Experiment"]
 
 
 def _columns(name: str, data: Any) -> dict[str, Any]:
     """Columns of numbers by name, of a DataFrame, a dict of arrays or a structured array."""
     if hasattr(data, "columns") and hasattr(data, "__getitem__") and not isinstance(data, Mapping):
-        return {str(c): np.asarray(data[c], dtype=np.float64) for c in data.columns}
+        columns = {str(c): np.asarray(data[c], dtype=np.float64) for c in data.columns}
+        index = getattr(data, "index", None)
+        # Time is often the index; one that has a name is a column as well.
+        label = getattr(index, "name", None)
+        if label is not None:
+            columns.setdefault(str(label), np.asarray(index, dtype=np.float64))
+        return columns
     if isinstance(data, np.ndarray) and data.dtype.names:
         return {c: np.asarray(data[c], dtype=np.float64) for c in data.dtype.names}
     if isinstance(data, Mapping):
@@ -66,7 +73,7 @@ class Experiment:
         As in experiment files.
     """
 
-    __slots__ = ("_core", "_laws")
+    __slots__ = ("_core", "_laws", "_made")
 
     def __init__(
         self,
@@ -108,8 +115,15 @@ class Experiment:
                 "method": method,
             }
         )
+        self._describe(model, text, tables)
+
+    def _describe(self, model: Model, text: str, tables: dict[str, Any]) -> None:
         self._core = _costate.Experiment.describe(model._core, text, tables)
         self._laws = model._laws
+        self._made: tuple[Any, ...] = (None, model, text, tables)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, self._made
 
     @classmethod
     def load(
@@ -124,6 +138,7 @@ class Experiment:
         self._laws = tuple(_check(laws))
         own = [law._core for law in self._laws]
         self._core = _costate.Experiment.read(os.fspath(path), own, list(allow))
+        self._made = (os.path.abspath(path), self._laws, tuple(allow), None)
         return self
 
     @property
@@ -189,6 +204,22 @@ class Experiment:
         )
 
 
+def _again(path: str | None, first: Any, second: Any, tables: Any) -> Experiment:
+    """A pickled experiment; one of a file reads the file again."""
+    if path is not None:
+        return Experiment.load(path, first, second)
+    experiment = Experiment.__new__(Experiment)
+    experiment._describe(first, second, tables)
+    return experiment
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook's kernel runs this."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
 def _progress(progress: Any) -> tuple[Any, Callable[[], None]]:
     """The function that the core calls at each iteration, and what to call at the end."""
 
@@ -198,7 +229,7 @@ def _progress(progress: Any) -> tuple[Any, Callable[[], None]]:
     keys = ("iteration", "max_iterations", "cost", "start", "pass")
     if callable(progress):
         return (lambda *place: progress({**dict(zip(keys, place)), "values": dict(place[5])})), nothing
-    notebook = "ipykernel" in sys.modules
+    notebook = _in_notebook()
     if progress is None:
         progress = notebook or (sys.stderr is not None and sys.stderr.isatty())
     if not progress:
@@ -218,198 +249,3 @@ def _progress(progress: Any) -> tuple[Any, Callable[[], None]]:
         bar.set_postfix(cost=f"{cost:.6g}")
 
     return show, bar.close
-
-
-class Parameter:
-    """What is known of one leaf."""
-
-    __slots__ = ("path", "unit", "names", "initial", "estimate", "std_error", "ci95", "transform", "at_bound")
-
-    def __init__(self, path: str, found: Mapping[str, Any]) -> None:
-        def numbers(x: Any) -> Any:
-            return np.array(x, dtype=np.float64) if isinstance(x, list) else x
-
-        self.path = path
-        self.unit: str = found["unit"]
-        self.names: list[str] = found.get("names", [])
-        self.initial = numbers(found["initial"])
-        """Where the search started."""
-        self.estimate = numbers(found["estimate"])
-        """The estimate: a number, or one for each of ``names``."""
-        self.std_error = numbers(found["std_error"])
-        """Standard error; None where the data give none."""
-        ci = found["ci95"]
-        self.ci95 = None if ci is None else (tuple(ci[0]) if len(ci) == 1 else np.array(ci))
-        """Ends of the 95 % interval."""
-        self.transform: str = found["transform"]
-        self.at_bound: bool = found["at_bound"]
-        """Whether the estimate lies on one of its bounds."""
-
-    def __repr__(self) -> str:
-        return f"<{_row(self)[0]} = {_row(self)[1]} {self.unit}>"
-
-
-def _row(p: Parameter) -> tuple[str, str, str, str]:
-    if np.ndim(p.estimate):
-        return p.path, f"{np.size(p.estimate)} values", "", p.unit
-    error = "" if p.std_error is None else f"± {p.std_error:.2g}"
-    interval = "" if p.ci95 is None else f"[{p.ci95[0]:.5g}, {p.ci95[1]:.5g}]"
-    return p.path, f"{p.estimate:.6g} {error}".strip(), interval, p.unit
-
-
-class Identification:
-    """What an identification found. ``data`` has all of it, as ``result.json`` of the program does."""
-
-    __slots__ = ("data", "experiment", "parameters")
-
-    def __init__(self, data: dict[str, Any], experiment: Experiment | None = None) -> None:
-        self.data = data
-        self.experiment = experiment
-        self.parameters = {path: Parameter(path, p) for path, p in data["parameters"].items()}
-        """By path: estimate, standard error, interval."""
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], experiment: Experiment | None = None) -> Identification:
-        """Reads a ``result.json``, of the program or of :meth:`save`."""
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-        if not isinstance(data, dict) or data.get("schema") != "costate.identification/1":
-            raise BadInput(f"{os.fspath(path)}: this is no result of an identification")
-        return cls(data, experiment)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the result as JSON."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self.data, file, indent=2)
-            file.write("\n")
-
-    def __getitem__(self, path: str) -> Any:
-        """The estimate of a parameter."""
-        return self.parameters[path].estimate
-
-    @property
-    def estimates(self) -> dict[str, Any]:
-        """Estimates by path."""
-        return {path: p.estimate for path, p in self.parameters.items()}
-
-    @property
-    def converged(self) -> bool:
-        """Whether the estimate is a solution within the tolerances."""
-        return self.data["converged"]
-
-    @property
-    def status(self) -> str:
-        """How the search ended: "converged", "stalled", "max_iterations" or "interrupted"."""
-        return self.data["status"]
-
-    @property
-    def cost(self) -> float:
-        """Half the sum of squared residuals over their noise, priors included."""
-        return self.data["cost"]
-
-    @property
-    def warnings(self) -> list[str]:
-        """Everything one should know."""
-        return self.data["warnings"]
-
-    @property
-    def model(self) -> Model:
-        """The model with the estimates in place."""
-        experiment = self._of()
-        return Model(experiment._core.fitted(json.dumps(self.data)), experiment._laws)
-
-    def evaluate(self, experiment: Experiment) -> list[dict[str, Any]]:
-        """Predicts every recording of an experiment: fits by signal, as in ``data["signals"]``."""
-        return json.loads(experiment._core.evaluate(json.dumps(self.data)))
-
-    def report(self, path: str | os.PathLike[str] | None = None, *, motion: bool = True) -> str:
-        """The report as one HTML page, written to ``path`` where one is given."""
-        text = json.dumps(self.data)
-        if self.experiment is None:
-            page = _costate.report(text)
-        else:
-            page = self.experiment._core.report(text, motion)
-        if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page)
-        return page
-
-    def to_dataframe(self) -> Any:
-        """The parameters as a pandas DataFrame, one row for each value."""
-        import pandas
-
-        rows = []
-        for p in self.parameters.values():
-            names = p.names or [p.path]
-            intervals = None if p.ci95 is None else np.reshape(p.ci95, (-1, 2))
-            for i, name in enumerate(names):
-                rows.append(
-                    {
-                        "parameter": name,
-                        "estimate": np.ravel(p.estimate)[i],
-                        "std_error": np.nan if p.std_error is None else np.ravel(p.std_error)[i],
-                        "low": np.nan if intervals is None else intervals[i, 0],
-                        "high": np.nan if intervals is None else intervals[i, 1],
-                        "initial": np.ravel(p.initial)[i],
-                        "unit": p.unit,
-                        "at_bound": p.at_bound,
-                    }
-                )
-        return pandas.DataFrame(rows).set_index("parameter")
-
-    def signals_to_dataframe(self) -> Any:
-        """Every sample of every signal as a pandas DataFrame: measured, predicted, initial."""
-        import pandas
-
-        frames = []
-        for s in self.data["signals"]:
-            if "times" in s:
-                frame = pandas.DataFrame({k: s[k] for k in ("times", "measured", "predicted", "initial")})
-                frame.insert(0, "signal", s["signal"])
-                frame.insert(0, "recording", s["recording"])
-                frames.append(frame)
-        return pandas.concat(frames, ignore_index=True)
-
-    def plot(self, recording: str | None = None) -> Any:
-        """Measured and predicted signals with matplotlib; returns the figure."""
-        import matplotlib.pyplot as plt
-
-        fits = [s for s in self.data["signals"] if recording in (None, s["recording"]) and "times" in s]
-        if not fits:
-            raise BadInput("there are no samples to plot")
-        columns = min(3, len(fits))
-        rows = -(-len(fits) // columns)
-        figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(3.6 * columns, 2.2 * rows + 0.4), sharex=True)
-        for axis in axes.flat[len(fits) :]:
-            axis.set_visible(False)
-        for axis, s in zip(axes.flat, fits):
-            measured = np.array([np.nan if x is None else x for x in s["measured"]])
-            axis.plot(s["times"], measured, ".", ms=3, color="0.5", label="measured")
-            axis.plot(s["times"], s["initial"], "--", lw=1, color="tab:orange", label="start")
-            axis.plot(s["times"], s["predicted"], lw=1.2, color="tab:blue", label="fitted")
-            axis.set_ylabel(f"{s['signal']}" + (f" / {s['unit']}" if s["unit"] else ""))
-            axis.set_title(f"{s['recording']}, {s['role']}", fontsize="small", loc="right")
-        figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize="small", ncols=3, loc="upper center")
-        for axis in axes[-1]:
-            axis.set_xlabel("time / s")
-        figure.tight_layout(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
-        return figure
-
-    def _of(self) -> Experiment:
-        if self.experiment is None:
-            raise BadInput("the result was loaded without its experiment")
-        return self.experiment
-
-    def __repr__(self) -> str:
-        rows = [_row(p) for p in self.parameters.values()]
-        widths = [max((len(r[k]) for r in rows), default=0) for k in range(3)]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths)) + "  " + r[3] for r in rows]
-        chi2 = self.data["goodness"].get("chi2_reduced")
-        fit = "" if chi2 is None else f", reduced chi² {chi2:.3g}"
-        lines.append(
-            f"{self.status} after {self.data['iterations']} iterations in {self.data['wall_s']:.2g} s; "
-            f"cost {self.cost:.4g} (at the start {self.data['cost_initial']:.4g}){fit}"
-        )
-        lines += [f"weak: {w['text']}" for w in self.data["weak_directions"]]
-        lines += [f"warning: {w}" for w in self.warnings]
-        return "\n".join(lines)

@@ -17,7 +17,7 @@ from .laws import Law, _check
 __all__ = ["Model", "Leaf", "Leaves", "Parameters", "State", "InputChannel", "Joint", "load"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Leaf:
     """One named physical quantity of a model."""
 
@@ -109,6 +109,14 @@ class Parameters(Mapping[str, Any]):
         except UnknownName:
             return default
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same paths with the same values."""
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return self.keys() == other.keys() and all(np.array_equal(x, other[path]) for path, x in self.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return repr(dict(self))
 
@@ -125,7 +133,7 @@ class InputChannel:
     """SI unit."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class State:
     """The state of a model at one time."""
 
@@ -162,9 +170,23 @@ class State:
         """Velocities of the joints; a view of ``v``."""
         return joints(self.v, self.vertices)
 
+    def __repr__(self) -> str:
+        return f"<costate.State at t = {self.time:g} s: {summary(self, ('q', 'v', 'act'))}>"
+
     def parts(self) -> tuple[Any, ...]:
         """(q, v), or (q, v, act) where there are activations."""
         return (self.q, self.v) if self.act is None or np.size(self.act) == 0 else (self.q, self.v, self.act)
+
+
+def summary(of: Any, names: Iterable[str]) -> str:
+    """Arrays of an object by name, in full where they are short."""
+    parts = []
+    for name in names:
+        x = getattr(of, name)
+        if isinstance(x, np.ndarray) and x.size:
+            short = x.ndim == 1 and x.size <= 8
+            parts.append(f"{name} = [{' '.join(f'{y:g}' for y in x)}]" if short else f"{name} {list(x.shape)}")
+    return ", ".join(parts)
 
 
 def points(x: Any, vertices: int | None) -> Any:
@@ -353,8 +375,13 @@ class Model:
         """Writes the model as a file of the kind that it came from.
 
         Of a file only the changed numbers are replaced; comments and layout stay. Loading it again
-        gives the same values to the bit.
+        gives the same values to the bit. Raises :class:`costate.BadInput` where the name ends as that of
+        another kind.
         """
+        ending, own = (os.path.splitext(os.fspath(p))[1].lower() for p in (path, self._core.parts()[0]))
+        if ending != (own or ".toml"):
+            raise BadInput(f"{os.fspath(path)}: the model is written as the kind of file that it came from; "
+                           f"give it a name that ends in {own or '.toml'}")
         self._core.save(os.fspath(path))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -68,7 +68,7 @@ def rollout(
     if not unstable and not parameters:
         model._core.check_timestep()
     try:
-        motion = outputs.trajectory(model._core.rollout([item], outputs.core)[0])
+        motion = outputs.trajectory(model._core.rollout([item], outputs.core, unstable)[0])
     except Diverged as error:
         if every is not None:
             partial = model._core.rollout_until_fault(item, outputs.core[0], every)
@@ -86,16 +86,21 @@ def rollouts(
     every: int | None = 1,
     signals: Signals | Mapping[str, Any] | None = None,
     times: ArrayLike | None = None,
+    contacts: bool = False,
+    unstable: bool = False,
 ) -> list[Trajectory]:
     """Many rollouts at once, on all cores.
 
     Each of ``runs`` is a dict with any of ``parameters``, ``initial`` and ``controls``, as for
     :func:`rollout`; the other arguments are for all of them. The results are those of single calls,
-    to the bit.
+    to the bit. The first run that fails, by its place in the list, fails the call.
     """
     items = _setups(model, runs)
     outputs = _Outputs(model, steps, duration, every, signals, times)
-    return [outputs.trajectory(parts) for parts in model._core.rollout(items, outputs.core)]
+    motions = [outputs.trajectory(parts) for parts in model._core.rollout(items, outputs.core, unstable)]
+    if contacts:
+        motions = [replace(m, contacts=contacts_of(model, item, m)) for item, m in zip(items, motions)]
+    return motions
 
 
 def _setups(model: Model, runs: Iterable[Mapping[str, Any]]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -97,6 +98,14 @@ def _setup(
     return (parameters, initial, inputs), names, shapes
 
 
+def _whole(name: str, given: Any) -> int | None:
+    """A whole number or None."""
+    try:
+        return None if given is None else operator.index(given)
+    except TypeError:
+        raise BadInput(f"{name}: expected a whole number, found {given!r}") from None
+
+
 def _initial(given: Any) -> tuple[Any, ...]:
     """(q, v) or (q, v, act) of an initial state in any form."""
     if isinstance(given, State):
@@ -127,6 +136,7 @@ class _Outputs:
         self.widths = model._core.widths
         if steps is not None and duration is not None:
             raise BadInput("give steps or duration, not both")
+        steps, every = _whole("steps", steps), _whole("every", every)
         if duration is not None:
             if not 0.0 <= duration < 1e10 * h:
                 raise BadInput(f"duration: {duration} s is out of reach in steps of {h} s")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._model import Model, State
+from ._model import Model, State, summary
 from ._setup import Input, _setup
 from ._trajectory import Trajectory
 from .errors import BadInput
@@ -38,7 +38,7 @@ class Contact(NamedTuple):
     """What the first does to the second along the axes of ``frame``, N, and about them, N m, ``[6]``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Contacts(Sequence[Contact]):
     """Contacts, of one state or of all states of a motion: a sequence of :class:`Contact`, and its
     columns as arrays."""
@@ -135,7 +135,7 @@ def _contacts(found: dict[str, Any], time: Array) -> Contacts:
     return Contacts(**found, time=np.asarray(time)[found["state"]])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Constraints:
     """The constraint rows of articulated bodies: the acceleration a minimises
     (a − a₀)ᵀM(a − a₀)/2 + s(J a − reference), and row i pushes with a force of −∂s/∂xᵢ."""
@@ -161,8 +161,20 @@ class Constraints:
     def __len__(self) -> int:
         return len(self.kind)
 
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with a row for each constraint row."""
+        import pandas
 
-@dataclass(frozen=True)
+        names = ("kind", "name", "position", "velocity", "reference", "mass", "force")
+        return pandas.DataFrame({name: getattr(self, name) for name in names})
+
+    def __repr__(self) -> str:
+        lines = [f"<costate.Constraints: {len(self)} rows>"]
+        lines += [f"  {k} of {n}: {f:.4g}" for k, n, f in list(zip(self.kind, self.name, self.force))[:8]]
+        return "\n".join(lines + ["  …"] if len(self) > 8 else lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """What a step computes on the way. Of joints, arrays are by degree of freedom, as in ``State.qvel``,
     and obey ``M qacc = passive - bias + actuator + constraint``."""
@@ -204,6 +216,12 @@ class Evaluation:
     """Orientation of each body's frame by name, a quaternion w, x, y, z."""
     constraints: Constraints | None = None
     """The constraint rows."""
+
+    def __repr__(self) -> str:
+        arrays = [name for name in self.__dataclass_fields__ if isinstance(getattr(self, name), np.ndarray)]
+        rows = f", {len(self.constraints)} constraint rows" if self.constraints is not None else ""
+        return (f"<costate.Evaluation at t = {self.time:g} s: {len(self.contacts)} contacts{rows}; "
+                f"{summary(self, arrays)}>")
 
     @property
     def inverse_mass_matrix(self) -> Array:

@@ -290,7 +290,8 @@ def record(function: Callable[..., Any], tape: _Tape, arguments: list[Any], what
         source = linecache.getline(file or "", line or 0).strip()
         message = str(error) or type(error).__name__
         if not isinstance(error, _Unsupported):
-            message = f"{type(error).__name__}: {message}"
+            message = f"{type(error).__name__}: {message}; laws are made of functions of single numbers (np.exp, np.sqrt …) " \
+                      "and of those of costate.laws (det, inv, cof, where, minimum, maximum)"
         at_line = f"{file}, line {line}: `{source}`: " if source else (f"{file}, line {line}: " if file else "")
         fault = LawError(f"{what} cannot be recorded: {at_line}{message}")
         fault.kind, fault.file, fault.line = "law", file, line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ __all__ = ["Trajectory"]
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trajectory:
     """A motion: states at successive times, and signals. All arrays are views of one buffer."""
 
@@ -125,6 +126,13 @@ class Trajectory:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def __getitem__(self, index: int) -> State:
+        """One of the states."""
+        return self.state(index)
+
+    def __iter__(self) -> Iterator[State]:
+        return (self.state(i) for i in range(len(self.time)))
 
     def __repr__(self) -> str:
         what = [f"{len(self.time)} states to t = {self.time[-1]:g} s"] if len(self.time) else []
