@@ -31,6 +31,17 @@ def least(work, repeats=REPEATS, calls=1):
     return min(times), sorted(times)[len(times) // 2]
 
 
+def shares(work):
+    """Processor time of a call by thread, s, the busiest first (Linux)."""
+    def read():
+        tasks = pathlib.Path("/proc/self/task")
+        return {t.name: int((t / "schedstat").read_text().split()[0]) / 1e9 for t in tasks.iterdir()}
+
+    before = read()
+    work()
+    return sorted((t - before.get(name, 0.0) for name, t in read().items()), reverse=True)
+
+
 def grid(cells, material="warp", timestep=1e-5, **keys):
     """The scene of the Rust benchmark: a grid in flight from a stretch of 5 %."""
     cell = np.array([0.01, 0.005, 0.01])
@@ -80,6 +91,12 @@ def main():
     one, one_m = least(lambda: [costate.rollout(model, **run, steps=200, every=200) for run in runs], 3)
     all_, all_m = least(lambda: costate.rollouts(model, runs, steps=200, every=200), 3)
     print(f"\n64 rollouts of 200 steps: one by one {one:.2f} ({one_m:.2f}) s, at once {all_:.2f} ({all_m:.2f}) s: {one / all_:.2f} times")
+    if pathlib.Path("/proc/self/schedstat").exists():
+        # What the clock would show on cores that nothing else uses: what two workers share, and what one thread
+        # does before and after.
+        first, second, *rest = shares(lambda: costate.rollouts(model, runs, steps=200, every=200))
+        print(f"processor time by thread {first:.3f}, {second:.3f} s, before and after {sum(rest):.3f} s: "
+              f"{(first + second + sum(rest)) / (first + sum(rest)):.2f} times with RAYON_NUM_THREADS=2")
 
     print("\na law in Python beside the compiled one, ns per tetrahedron and step")
     compiled = grid(cells, "neo-hookean")
