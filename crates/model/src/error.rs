@@ -7,7 +7,7 @@ use crate::leaf::{Bounds, Leaves};
 #[non_exhaustive]
 pub enum ModelError {
     /// No leaf has this path.
-    #[error("there is no leaf `{path}`{}", hint(nearest))]
+    #[error("there is no leaf `{path}`{}", hint(path, nearest))]
     UnknownLeaf {
         /// The path asked for.
         path: String,
@@ -83,8 +83,17 @@ impl ModelError {
     }
 }
 
-fn hint(nearest: &[String]) -> String {
-    if nearest.is_empty() {
+/// Settings of a simulation that are no physical quantities.
+const SETTINGS: [&str; 6] = ["timestep", "duration", "up", "saltation", "smoothing", "integrator"];
+
+fn hint(path: &str, nearest: &[String]) -> String {
+    let setting = path.strip_prefix("option.").unwrap_or(path);
+    if SETTINGS.contains(&setting) {
+        format!(
+            "; `{setting}` is a setting, no physical quantity: it stands under [option] in a scene's \
+             file and in <option> in a robot's"
+        )
+    } else if nearest.is_empty() {
         "; `costate params` lists them all".into()
     } else {
         format!("; did you mean `{}`?", nearest.join("` or `"))

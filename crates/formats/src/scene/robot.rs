@@ -11,7 +11,12 @@ use costate_model::Model;
 pub(super) fn read(root: &Section<'_>, robot: &Node<'_>) -> Result<Model> {
     let path = robot.file_path()?;
     let urdf = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf"));
-    let mut model = if urdf { read_urdf(path)? } else { read_mjcf(path)? };
+    let read = if urdf { read_urdf(&path) } else { read_mjcf(&path) };
+    let mut model = read.map_err(|e| match (e.kind(), e.line()) {
+        // The place of a missing file's name is here.
+        (ErrorKind::Io, None) => robot.error(ErrorKind::Io).found(e.to_string()),
+        _ => e,
+    })?;
     if let Some(mut a) = model.articulation.take() {
         a.add_initial_state(&mut model.leaves, None).map_err(|e| {
             Error::new(ErrorKind::Conflict).in_file(root.file().path()).found(e.to_string())
