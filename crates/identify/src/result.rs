@@ -193,7 +193,8 @@ pub struct Identification {
     pub iterations: usize,
     /// Simulations made, with and without derivatives.
     pub evaluations: usize,
-    /// Whether the estimate is a solution within the tolerances.
+    /// Whether the estimate is a solution within the tolerances, and some signal is explained no worse by it than
+    /// by a model that does nothing.
     pub converged: bool,
     /// How the search ended.
     pub status: Status,
@@ -219,6 +220,12 @@ pub struct Identification {
 }
 
 impl Identification {
+    /// Iterations of everything that was searched: first parts of the recordings, several starts, passes over the
+    /// noise levels, ways out of local minima.
+    pub fn all_iterations(&self) -> usize {
+        self.history.iter().filter(|i| i.iteration > 0).count().max(self.iterations)
+    }
+
     /// The same without the samples of its signals: what fits on a screen.
     pub fn summary(&self) -> Self {
         let mut short = self.clone();

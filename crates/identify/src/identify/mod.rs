@@ -4,6 +4,7 @@ mod checkpoint;
 mod escape;
 mod evaluate;
 mod horizons;
+mod notes;
 mod reasons;
 mod refit;
 mod report;
@@ -100,6 +101,15 @@ pub fn identify(
         }
     };
     if !hidden.is_empty() && problem.method.unidentifiable == Unidentifiable::Refuse {
+        // Beside one sample beyond all measure nothing else can be seen, and no parameter is to blame.
+        if let Some(absurd) = visible::absurd_sample(&problem) {
+            let place = experiment.recordings.iter().find(|r| r.name == absurd.recording);
+            let element = format!("recording.{}", absurd.recording);
+            return Err(place.map_or_else(
+                || IdentifyError::invalid(&element, absurd.to_string()),
+                |recording| recording.place.error(&element, &absurd),
+            ));
+        }
         return Err(IdentifyError::NotIdentifiable(hidden));
     }
     if let Some(folder) = options.run_folder {

@@ -7,9 +7,10 @@ use std::time::Instant;
 use nalgebra::DMatrix;
 
 use super::evaluate::signal_fits;
+use super::notes::Notes;
 use super::refit::{Refit, refits};
 use super::search::Found;
-use super::{starts, warnings};
+use super::warnings;
 use crate::error::IdentifyError;
 use crate::least_squares::{Block, LeastSquares, Status, Structure};
 use crate::problem::{FitProblem, Problem, Unknown};
@@ -70,7 +71,7 @@ pub(super) fn report(
     if unknowns.is_empty() {
         notes.add("there is nothing to find: no parameters are selected");
     }
-    notes.fit(&goodness, &signals, &found);
+    let unexplained = notes.fit(&goodness, &signals, &found);
     let mut parameters = parameters(unknowns, p, at_bound, &uncertainty);
     for Refit { problem: alone, found } in own.values() {
         let uncertainty =
@@ -89,7 +90,7 @@ pub(super) fn report(
         cost_initial,
         iterations: found.iterations,
         evaluations: checkpoint.runs,
-        converged: status.converged(),
+        converged: status.converged() && !unexplained,
         status: *status,
         wall_s: checkpoint.wall_s.max(begin.elapsed().as_secs_f64()),
         goodness,
@@ -260,11 +261,13 @@ fn parameters(
             let interval = |i: usize| {
                 let half = uncertainty.quantile * error(i);
                 let (a, b) = (value(i, p[i] - half), value(i, p[i] + half));
-                // An interval may run into overflow where nothing is known.
-                let ends = [a.min(b), a.max(b)];
-                ends.map(|x| x.clamp(-f64::MAX, f64::MAX))
+                [a.min(b), a.max(b)]
             };
-            let finite = known && members.iter().all(|&i| physical(i).is_finite());
+            // An interval runs into overflow where nothing is known; then there is none.
+            let finite = known
+                && members
+                    .iter()
+                    .all(|&i| physical(i).is_finite() && interval(i).iter().all(|x| x.is_finite()));
             let parameter = Parameter {
                 unit: first.unit.into(),
                 names: if single {
@@ -296,112 +299,4 @@ fn goodness(problem: &Problem, blocks: &[Block]) -> Goodness {
     let degrees_of_freedom = samples as i64 - parameters as i64;
     let chi2_reduced = (degrees_of_freedom > 0).then(|| chi2 / degrees_of_freedom as f64);
     Goodness { chi2, samples, parameters, degrees_of_freedom, chi2_reduced }
-}
-
-/// Warnings, in the order in which they are told.
-#[derive(Default)]
-struct Notes(Vec<String>);
-
-impl Notes {
-    fn add(&mut self, text: impl Into<String>) {
-        self.0.push(text.into());
-    }
-
-    fn search(&mut self, found: &Found, problem: &Problem) {
-        match found.status {
-            Status::Converged => {}
-            Status::Interrupted => self.add("interrupted: this is where the search stood"),
-            Status::MaxIterations => self.add(format!(
-                "not converged: the {} iterations ran out",
-                problem.method.max_iterations
-            )),
-            Status::Stalled => self.add(
-                "not converged: no step lowers the cost though its derivative says so; the cost \
-                 is rough here (contact onsets, a chaotic motion) or the derivatives do not \
-                 belong to it",
-            ),
-        }
-        if found.failed_trials > 0 {
-            self.add(format!(
-                "{} trial steps could not be simulated (unstable or diverged) and were rejected",
-                found.failed_trials
-            ));
-        }
-        for (name, turns) in &found.checkpoint.turning_points {
-            if *turns > starts::ROUGH {
-                self.add(format!(
-                    "the cost is rough: it turns {turns} times within 30 % of the start of \
-                     `{name}`, so that descent from one start finds one of many local minima"
-                ));
-            }
-        }
-        let ended = &found.checkpoint.ended;
-        let best = ended.iter().map(|e| e.cost).fold(f64::INFINITY, f64::min);
-        let worse = ended
-            .iter()
-            .filter(|e| e.status.converged() && e.cost > best + 1e-3 * best.abs() + 1e-9)
-            .count();
-        if worse > 0 {
-            self.add(format!(
-                "of {} starts {worse} ended in a local minimum that is worse than the best one",
-                ended.len()
-            ));
-        }
-    }
-
-    fn fit(&mut self, goodness: &Goodness, signals: &[crate::result::SignalFit], found: &Found) {
-        if !found.noise.is_estimated()
-            && let Some(reduced) = goodness.chi2_reduced
-            && goodness.degrees_of_freedom >= 10
-            && (reduced < 0.3 || is_too_large(reduced, goodness.degrees_of_freedom))
-        {
-            let ratio = reduced.sqrt();
-            self.add(if reduced > 1.0 {
-                format!(
-                    "residuals are {ratio:.2} times larger than the given σ: the model or σ is \
-                     wrong, and the intervals are too narrow"
-                )
-            } else {
-                format!("residuals are only {ratio:.2} times the given σ, which is too large")
-            });
-        }
-        for signal in signals {
-            // Where a signal hardly moves, both differ by chance.
-            let chance = 2.0 / (signal.samples as f64).sqrt();
-            if signal.rms > signal.rms_rest * (1.0 + chance) && signal.samples > 2 {
-                self.add(format!(
-                    "recording {}: signal {} is explained worse (rms {:.3e}) than by a model that \
-                     does nothing ({:.3e})",
-                    signal.recording, signal.signal, signal.rms, signal.rms_rest
-                ));
-            }
-        }
-    }
-
-    fn parameters(&mut self, parameters: &BTreeMap<String, Parameter>) {
-        for (path, parameter) in parameters {
-            if parameter.at_bound {
-                self.add(format!(
-                    "`{path}` lies on its bound; it has no interval, and those of the others hold \
-                     it fixed"
-                ));
-            }
-            if let Some(errors) = &parameter.std_error {
-                let wide = errors
-                    .as_slice()
-                    .iter()
-                    .zip(parameter.estimate.as_slice())
-                    .filter(|(e, x)| 1.96 * **e > x.abs())
-                    .count();
-                if wide > 0 {
-                    self.add(format!("`{path}` is hardly known: its interval exceeds its size"));
-                }
-            }
-        }
-    }
-}
-
-/// Whether a reduced χ² is far beyond chance, and by more than what a σ is usually wrong by.
-fn is_too_large(reduced: f64, degrees_of_freedom: i64) -> bool {
-    reduced > 1.5 && reduced > 1.0 + 6.0 * (2.0 / degrees_of_freedom.max(1) as f64).sqrt()
 }

@@ -114,6 +114,56 @@ fn combinations(problem: &Problem, p: &[f64], blocks: &[Block]) -> Vec<NotIdenti
         .collect()
 }
 
+/// A fitted sample that is larger than the usual one by a factor beyond all measure.
+pub(super) struct AbsurdSample {
+    pub recording: String,
+    signal: String,
+    time: f64,
+    value: f64,
+    usual: f64,
+}
+
+impl std::fmt::Display for AbsurdSample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { signal, time, value, usual, .. } = self;
+        write!(
+            f,
+            "signal `{signal}` is {value:e} at t = {time} s, where its usual sample is of the size {usual:.1e}: \
+             nothing else can be seen beside it; mend the cell, or leave it empty"
+        )
+    }
+}
+
+/// The largest fitted sample of all, where it dwarfs the others of its signal.
+pub(super) fn absurd_sample(problem: &Problem) -> Option<AbsurdSample> {
+    const DWARFS: f64 = 1e8;
+    let mut found: Option<(f64, AbsurdSample)> = None;
+    for &r in &problem.fitted {
+        let recording = &problem.recordings[r];
+        for series in &recording.series {
+            let size = |i: usize| recording.measured[i].abs();
+            let Some(at) = series.clone().max_by(|&a, &b| size(a).total_cmp(&size(b))) else {
+                continue;
+            };
+            let mut sizes: Vec<f64> = series.clone().map(size).filter(|x| *x > 0.0).collect();
+            sizes.sort_by(f64::total_cmp);
+            let usual = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
+            let ratio = size(at) / usual;
+            if ratio > DWARFS && found.as_ref().is_none_or(|(most, _)| ratio > *most) {
+                let sample = AbsurdSample {
+                    recording: recording.name.clone(),
+                    signal: recording.set.signals[recording.set.samples[at].signal].name.clone(),
+                    time: recording.times[at],
+                    value: recording.measured[at],
+                    usual,
+                };
+                found = Some((ratio, sample));
+            }
+        }
+    }
+    found.map(|(_, sample)| sample)
+}
+
 /// The start could be simulated, but not its derivatives.
 pub(super) fn start_failed(e: Failed) -> IdentifyError {
     match e {

@@ -111,6 +111,7 @@ fn several_starts_leave_local_minima() {
     experiment.parameters[0].entry.transform = Some(Transform::log());
     let escaped = run(&experiment);
     assert!((estimate(&escaped, K) / STIFFNESS - 1.0).abs() < 1e-2, "{:?}", escaped.parameters);
+    assert!(escaped.all_iterations() > escaped.iterations);
     experiment.parameters[0].entry.transform = None;
 
     experiment.method.multi_start = Some(MultiStart { starts: 25, spread: 10.0, seed: 1 });
