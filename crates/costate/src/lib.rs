@@ -14,7 +14,7 @@
 
 mod page;
 
-pub use page::{PageError, report_page};
+pub use page::{PageError, fitted_motion, report_page, report_page_with};
 
 pub use costate_dynamics as dynamics;
 pub use costate_formats as formats;

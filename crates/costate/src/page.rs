@@ -39,17 +39,34 @@ pub fn report_page(
     experiment: Option<&Experiment>,
     interrupt: Option<&AtomicBool>,
 ) -> Result<String, PageError> {
-    let mut data = ReportData::from(result);
-    if let Some(experiment) = experiment {
-        data.motion = motion(experiment, result, interrupt)?;
-        if let Some(scene) = &experiment.scene {
-            data.provenance.files.push(("scene".into(), scene.display().to_string()));
-        }
+    let motion = match experiment {
+        Some(experiment) => fitted_motion(experiment, result, interrupt)?,
+        None => None,
+    };
+    report_page_with(result, experiment, motion)
+}
+
+/// The HTML page of a result with a motion that is already drawn.
+///
+/// # Errors
+/// What cannot be drawn of the result.
+pub fn report_page_with(
+    result: &Identification,
+    experiment: Option<&Experiment>,
+    motion: Option<Motion>,
+) -> Result<String, PageError> {
+    let mut data = ReportData { motion, ..ReportData::from(result) };
+    if let Some(scene) = experiment.and_then(|e| e.scene.as_ref()) {
+        data.provenance.files.push(("scene".into(), scene.display().to_string()));
     }
     Ok(html(&data)?)
 }
 
-fn motion(
+/// The motion of the first fitted recording with the estimates, drawn.
+///
+/// # Errors
+/// A result of another experiment, a motion that cannot be simulated or drawn.
+pub fn fitted_motion(
     experiment: &Experiment,
     result: &Identification,
     interrupt: Option<&AtomicBool>,

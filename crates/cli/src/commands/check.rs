@@ -55,10 +55,19 @@ pub fn run(args: &CheckArgs, output: &mut Output, interrupt: &AtomicBool) -> Res
         output.line(line);
     }
     let failed = checks.iter().filter(|c| !c.passes()).count();
+    let idle = checks.iter().filter(|c| !c.influences).count();
     output.line(format!(
-        "{} leaves, {failed} fail (differences to 1e-6, adjoint against tangent to 1e-10)",
-        checks.len()
+        "{} leaves: {} proved, {failed} fail (differences to 1e-6, adjoint against tangent to 1e-10)",
+        checks.len(),
+        checks.len() - idle - failed,
     ));
+    if idle > 0 {
+        let steps = args.steps;
+        output.line(format!(
+            "{idle} have no influence in these {steps} steps, so nothing is proved of them: what touches later is \
+             seen with more --steps"
+        ));
+    }
     let list: Vec<_> = checks
         .iter()
         .map(|c| {
@@ -76,7 +85,7 @@ pub fn run(args: &CheckArgs, output: &mut Output, interrupt: &AtomicBool) -> Res
         .collect();
     output.object(
         "costate.check/1",
-        json!({ "steps": args.steps, "leaves": list, "failed": failed }),
+        json!({ "steps": args.steps, "leaves": list, "failed": failed, "without_influence": idle }),
     );
     Ok(if failed == 0 { 0 } else { NOT_CONVERGED })
 }

@@ -64,9 +64,11 @@ pub fn run(
         failure
     })?;
     print(&result, output);
-    let motion = !args.no_gif && result.status != Status::Interrupted;
+    let drawn = !args.no_gif && result.status != Status::Interrupted;
     let page = folder.join("report.html");
-    report::write(&result, motion.then_some(&experiment), &page, interrupt)?;
+    let motion = report::draw(&result, drawn.then_some(&experiment), interrupt)?;
+    report::keep(&folder, motion.as_ref())?;
+    report::write(&result, drawn.then_some(&experiment), motion, &page)?;
     output.note(format!("wrote {} and {}", folder.join(RESULT_FILE).display(), page.display()));
     if let Some(target) = &args.write_model {
         write_model(&experiment, &result, target)?;
@@ -112,13 +114,26 @@ fn print(result: &Identification, output: &mut Output) {
     }
     signals(&result.signals, output);
     let how = match result.status {
+        Status::Converged if result.parameters.is_empty() => {
+            "predicted, no parameters are selected:"
+        }
+        Status::Converged if !result.converged => {
+            "no fit: every signal is explained worse than by a model at rest"
+        }
         Status::Converged => "converged",
         Status::Stalled => "stalled: the cost is rough",
         Status::MaxIterations => "not converged: the iterations ran out",
         Status::Interrupted => "interrupted: this is a partial result",
     };
+    let all = result.all_iterations();
+    let earlier = match all - result.iterations {
+        0 => String::new(),
+        _ => format!(
+            " ({all} with those of earlier stages: parts of the recordings, starts, noise levels)"
+        ),
+    };
     output.line(format!(
-        "{how} after {} iterations in {:.2} s; cost {} (at the start {})",
+        "{how} after {} iterations{earlier} in {:.2} s; cost {} (at the start {})",
         result.iterations,
         result.wall_s,
         table::number(result.cost),

@@ -8,6 +8,7 @@ pub mod identify;
 mod motion;
 pub mod params;
 pub mod report;
+mod sensors;
 pub mod simulate;
 
 use std::path::Path;

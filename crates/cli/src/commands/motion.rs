@@ -7,6 +7,7 @@ use costate::formats::mesh::{VtkFrame, VtkSeries, VtkValues};
 use costate::formats::table::{NamedArray, Table, write_csv, write_npz};
 use costate::model::{Model, State, Trajectory};
 
+use super::sensors::PREFIX;
 use crate::failure::Failure;
 
 /// Names of the columns: positions, velocities, and `activations` numbers of actuators and of what the
@@ -71,8 +72,13 @@ pub fn format(path: &Path) -> Result<Format, Failure> {
     }
 }
 
-/// Writes a trajectory; the format follows from the ending.
-pub fn write(path: &Path, model: &Model, trajectory: &Trajectory) -> Result<(), Failure> {
+/// Writes a trajectory and, in tables, the columns of sensors; the format follows from the ending.
+pub fn write(
+    path: &Path,
+    model: &Model,
+    trajectory: &Trajectory,
+    sensors: &[(String, Vec<f64>)],
+) -> Result<(), Failure> {
     let states = &trajectory.states;
     let times: Vec<f64> = states.iter().map(|s| s.time).collect();
     match format(path)? {
@@ -90,6 +96,12 @@ pub fn write(path: &Path, model: &Model, trajectory: &Trajectory) -> Result<(), 
                     arrays.push(NamedArray { name: PARTS[i], shape: &shapes[i], values: &flat[i] });
                 }
             }
+            let measured = sensors.iter();
+            arrays.extend(measured.map(|(name, values)| NamedArray {
+                name,
+                shape: &count,
+                values,
+            }));
             Ok(write_npz(path, &arrays)?)
         }
         Format::Vtk => write_series(path, model, states),
@@ -101,8 +113,9 @@ pub fn write(path: &Path, model: &Model, trajectory: &Trajectory) -> Result<(), 
                 columns.extend((0..names.len()).map(column));
             }
             let names = std::iter::once("t").chain(names.iter().flatten().map(String::as_str));
-            let columns: Vec<(&str, &[f64])> =
+            let mut columns: Vec<(&str, &[f64])> =
                 names.zip(columns.iter().map(Vec::as_slice)).collect();
+            columns.extend(sensors.iter().map(|(name, values)| (name.as_str(), &values[..])));
             Ok(write_csv(path, &columns)?)
         }
     }
@@ -155,7 +168,7 @@ pub fn last_state(path: &Path, system: &System) -> Result<State, Failure> {
         .rows()
         .checked_sub(1)
         .ok_or_else(|| Failure::refused("bad_input", "the file holds no state").in_file(path))?;
-    let found = table.names().count();
+    let found = table.names().filter(|name| !name.starts_with(PREFIX)).count();
     if found != expected {
         let message = format!(
             "it is the motion of another scene: {found} columns where this one has {expected}"

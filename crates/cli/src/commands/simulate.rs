@@ -12,7 +12,7 @@ use costate::model::{InputChannel, InputSignal, Inputs, Interpolation, Model, St
 use serde_json::json;
 
 use crate::args::SimulateArgs;
-use crate::commands::{destination, motion};
+use crate::commands::{destination, motion, sensors};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
 use crate::table::number;
@@ -144,14 +144,21 @@ pub fn run(
         output.warn(warning);
     }
     if let Some(path) = &args.out {
-        motion::write(path, &scene.model, &trajectory)?;
+        let robot = scene.model.articulation.as_ref().filter(|a| !a.sensors.is_empty());
+        let sensors = match robot {
+            Some(robot) if failure.is_none() => sensors::columns(&run, robot, &trajectory.states)?,
+            _ => Vec::new(),
+        };
+        motion::write(path, &scene.model, &trajectory, &sensors)?;
         output.note(format!("wrote {} states to {}", trajectory.states.len(), path.display()));
     }
     if let Some(path) = &args.gif {
+        let clock = std::time::Instant::now();
         let settings = costate::render::MotionSettings::default();
         let gif = costate::render::motion_gif(&scene.model, &trajectory, &settings)?;
         costate::formats::write_atomically(path, |w| std::io::Write::write_all(w, &gif))?;
-        output.note(format!("wrote {}", path.display()));
+        let drawn = clock.elapsed().as_secs_f64();
+        output.note(format!("wrote {}, drawn in {drawn:.2} s", path.display()));
     }
     if let Some(failure) = failure {
         if failure.code == INTERRUPTED {

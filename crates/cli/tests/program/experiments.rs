@@ -70,7 +70,8 @@ fn identify_finds_the_cage_and_its_files_agree() {
 
     let (code, _) = folder.json(&["report", "runs/spring-cage", "--out", "again.html"]);
     assert_eq!(code, 0);
-    assert!(folder.path().join("again.html").exists());
+    let again = std::fs::read_to_string(folder.path().join("again.html")).unwrap();
+    assert!(again.contains("data:image/gif"), "the motion that identify drew is shown again");
 }
 
 /// Ctrl-C keeps a valid partial result; resuming ends where the uninterrupted run does.

@@ -7,4 +7,5 @@ mod readme;
 mod robots;
 mod scenes;
 mod smoothing;
+mod told;
 mod touching;
