@@ -1,7 +1,7 @@
 //! A chain of hinged links: a step, and the gradient of a whole motion by all inertial parameters.
 
 use costate_dynamics::rigid::{
-    Adjoint, Body, Joint, JointKind, Mechanism, RigidError, RigidState, Tree, Wanted,
+    Adjoint, Body, Joint, JointKind, Mechanism, RigidError, RigidState, StepRecords, Tree, Wanted,
 };
 
 use crate::Times;
@@ -47,16 +47,19 @@ pub fn chain(links: usize) -> Result<(Mechanism, Vec<f64>), Box<dyn std::error::
     Ok((mechanism, c))
 }
 
-/// All states of a motion.
+/// All states of a motion, and what its steps leave for their adjoints.
 struct Motion {
     states: Vec<RigidState>,
+    records: StepRecords,
 }
 
 impl Motion {
     fn run(&mut self, m: &Mechanism, c: &[f64], ws: &mut Workspace) -> Result<(), RigidError> {
+        self.records.clear();
         for k in 1..self.states.len() {
             let (before, after) = self.states.split_at_mut(k);
             m.step(c, before[k - 1].with(&[]), &[], &mut after[0], ws)?;
+            self.records.push(m, ws);
         }
         Ok(())
     }
@@ -80,7 +83,7 @@ pub fn measure(
         qvel: (0..links).map(|i| 0.5 * (0.7 * i as f64).cos()).collect(),
         act: Vec::new(),
     };
-    let mut motion = Motion { states: vec![start; steps + 1] };
+    let mut motion = Motion { states: vec![start; steps + 1], records: StepRecords::default() };
     motion.run(&m, &c, &mut ws)?;
     let unit = 1e9 / steps as f64;
     let mut bar = Adjoint::zeros(&m.tree, &m.layout);
@@ -93,8 +96,9 @@ pub fn measure(
         let clock = Clock::start();
         bar.clear();
         bar.q.fill(1.0);
-        for state in motion.states[..steps].iter().rev() {
-            m.step_pullback(&c, state.with(&[]), &[], &mut bar, &mut ws)?;
+        for (k, state) in motion.states[..steps].iter().enumerate().rev() {
+            let record = motion.records.get(&m, k);
+            m.replay_pullback(&c, state.with(&[]), record, &mut bar, &mut ws)?;
         }
         back.push(&clock, unit);
         both.push(&whole, unit);

@@ -2,7 +2,7 @@
 //! damping, armature and friction.
 
 use costate_dynamics::rigid::{
-    Adjoint, Derivation, Mechanism, RigidError, RigidState, RigidWorkspace, Wanted,
+    Adjoint, Derivation, Mechanism, RigidError, RigidState, RigidWorkspace, StepRecords, Wanted,
 };
 use costate_model::Model;
 
@@ -49,7 +49,7 @@ pub fn measure(
     };
     let ctrl = vec![0.0; m.tree.actuators.len()];
     let mut states = vec![start; steps + 1];
-    let mut warms = vec![Vec::new(); steps];
+    let mut records = StepRecords::default();
     let mut ws = m.workspace();
     let mut contacts = 0;
     let mut narrow = Mechanism::new(derivation.tree.clone());
@@ -60,15 +60,15 @@ pub fn measure(
     let unit = 1e9 / steps as f64;
     for _ in 0..repeats.max(1) {
         let clock = Clock::start();
-        contacts = run(&m, &c, &ctrl, &mut states, &mut warms, &mut ws)?;
+        contacts = run(&m, &c, &ctrl, &mut states, &mut records, &mut ws)?;
         forward.push(&clock, unit);
         let clock = Clock::start();
-        pull(&m, &c, &ctrl, &states, &warms, &mut bar, &mut ws)?;
+        pull(&m, &c, &ctrl, &states, &records, &mut bar, &mut ws)?;
         back.push(&clock, unit);
         let clock = Clock::start();
         let c = derivation.derive(&theta)?;
-        run(&narrow, &c, &ctrl, &mut states, &mut warms, &mut ws)?;
-        pull(&narrow, &c, &ctrl, &states, &warms, &mut bar, &mut ws)?;
+        run(&narrow, &c, &ctrl, &mut states, &mut records, &mut ws)?;
+        pull(&narrow, &c, &ctrl, &states, &records, &mut bar, &mut ws)?;
         derivation.pullback(&theta, &bar.c, &mut theta_bar)?;
         whole.push(&clock, unit);
     }
@@ -83,40 +83,42 @@ pub fn measure(
     Ok(())
 }
 
-/// The adjoint of the sum of the last coordinates, through all steps.
+/// The adjoint of the sum of the last coordinates, through all steps, with what they have left for it, as the
+/// reverse sweep of a rollout does it.
 fn pull(
     m: &Mechanism,
     c: &[f64],
     ctrl: &[f64],
     states: &[RigidState],
-    warms: &[Vec<f64>],
+    records: &StepRecords,
     bar: &mut Adjoint,
     ws: &mut RigidWorkspace,
 ) -> Result<(), RigidError> {
     bar.clear();
     bar.q.fill(1.0);
-    for (state, warm) in states.iter().zip(warms).rev() {
-        m.step_pullback(c, state.with(ctrl), warm, bar, ws)?;
+    for k in (0..records.len()).rev() {
+        m.replay_pullback(c, states[k].with(ctrl), records.get(m, k), bar, ws)?;
     }
     Ok(())
 }
 
-/// Steps from the first of the states; returns how many contacts there were.
+/// Steps from the first of the states, constraints from the acceleration of the step before; returns how many
+/// contacts there were.
 fn run(
     m: &Mechanism,
     c: &[f64],
     ctrl: &[f64],
     states: &mut [RigidState],
-    warms: &mut [Vec<f64>],
+    records: &mut StepRecords,
     ws: &mut RigidWorkspace,
 ) -> Result<usize, Box<dyn std::error::Error>> {
-    let mut contacts = 0;
-    let mut warm: Vec<f64> = Vec::new();
-    for k in 0..warms.len() {
-        let (before, after) = states.split_at_mut(k + 1);
-        warms[k].clone_from(&warm);
-        m.step(c, before[k].with(ctrl), &warm, &mut after[0], ws)?;
+    let (mut contacts, mut warm) = (0, Vec::new());
+    records.clear();
+    for k in 1..states.len() {
+        let (before, after) = states.split_at_mut(k);
+        m.step(c, before[k - 1].with(ctrl), &warm, &mut after[0], ws)?;
         warm.clone_from(&ws.evaluation.qacc);
+        records.push(m, ws);
         contacts += ws.evaluation.stage.constraints.contacts.len();
     }
     Ok(contacts)

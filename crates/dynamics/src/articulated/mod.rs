@@ -1,5 +1,6 @@
 //! The articulated bodies of a system: where they are in its state, its constants and its inputs.
 
+mod replay;
 mod start;
 mod step;
 
@@ -57,6 +58,7 @@ pub(crate) struct RigidScratch {
     tangents: RigidTangents,
     bar: Adjoint,
     driven: Option<Driven>,
+    replay: replay::Replay,
 }
 
 impl RigidScratch {
@@ -243,6 +245,7 @@ impl Articulated {
             tangents: RigidTangents::default(),
             bar: Adjoint::zeros(tree, &self.mechanism.layout),
             driven: control.map(|control| Driven::new(self, control)),
+            replay: replay::Replay::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::constants::Constants;
 use crate::coupling::applied;
 use crate::error::DynamicsError;
 use crate::rigid::integrate::{lift_tangent, lower_adjoint};
-use crate::rigid::{At, ConstantTangents, DriveTangents, Evaluation, Mechanism};
+use crate::rigid::{At, ConstantTangents, DriveTangents, Evaluation, Mechanism, StepRecord};
 use crate::step::{InputAdjoints, StateAdjoint, StateTangents, StepInputs};
 use crate::system::{System, Workspace};
 
@@ -128,7 +128,7 @@ impl System {
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
         let applied = applied(&ws.coupling);
-        let RigidScratch { workspace, next: moved, ctrl, driven, .. } = &mut **scratch;
+        let RigidScratch { workspace, next: moved, ctrl, driven, replay, .. } = &mut **scratch;
         let soft = self.soft_len();
         a.read_controls(u, ctrl);
         let mut constants = &c.values[self.layout.rigid.clone()];
@@ -138,6 +138,7 @@ impl System {
         }
         let start = At { applied, ..at(self, state, ctrl) };
         let result = a.mechanism.step(constants, start, &[], moved, workspace);
+        replay.record(a, workspace);
         next.q.truncate(soft);
         next.v.truncate(soft);
         next.q.extend_from_slice(&moved.qpos);
@@ -267,7 +268,7 @@ impl System {
     ) -> Result<(), DynamicsError> {
         let (Some(a), Some(scratch)) = (&self.articulated, &mut ws.rigid) else { return Ok(()) };
         let applied = applied(&ws.coupling);
-        let RigidScratch { workspace, next, ctrl, bar, driven, .. } = &mut **scratch;
+        let RigidScratch { workspace, next, ctrl, bar, driven, replay, .. } = &mut **scratch;
         let (soft, own) = (self.soft_len(), self.actuator_activation_len());
         a.read_controls(u.now, ctrl);
         bar.q.copy_from_slice(&adjoint.q[soft..]);
@@ -276,7 +277,9 @@ impl System {
         bar.ctrl.fill(0.0);
         bar.applied.fill(0.0);
         let rigid = self.layout.rigid.clone();
-        bar.c.copy_from_slice(&inputs.c[rigid.clone()]);
+        if !replay.summing {
+            bar.c.copy_from_slice(&inputs.c[rigid.clone()]);
+        }
         let mut constants = &c.values[rigid.clone()];
         if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
             driven.update(self, (a, control), c, state, u.now, ctrl);
@@ -289,8 +292,12 @@ impl System {
                 a.mechanism.jump_pullback(constants, next.with(ctrl), bar, workspace)
             }),
         };
+        let m = a.differentiated();
         let result = result.and_then(|()| {
-            a.differentiated().step_pullback(constants, state_at, &[], bar, workspace)
+            // Relaxed contacts have another solution than the step had.
+            let own = std::ptr::eq(m, &a.mechanism);
+            let record = if own { replay.next.get(m, 0) } else { StepRecord::default() };
+            m.replay_pullback(constants, state_at, record, bar, workspace)
         });
         if let (Some(control), Some(driven)) = (&self.control, driven.as_mut()) {
             let before = inputs.c[rigid.clone()].to_vec();
@@ -298,7 +305,9 @@ impl System {
             let pair = (a, control);
             driven.pullback(self, pair, c, state, u.now, &before, bar, memory, inputs);
         }
-        inputs.c[rigid].copy_from_slice(&bar.c);
+        if !replay.summing {
+            inputs.c[rigid].copy_from_slice(&bar.c);
+        }
         adjoint.q[soft..].copy_from_slice(&bar.q);
         adjoint.v[soft..].copy_from_slice(&bar.v);
         adjoint.act[..own].copy_from_slice(&bar.act);

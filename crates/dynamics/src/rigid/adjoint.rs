@@ -6,7 +6,7 @@
 //! of the adjoints of W, V and A gives the derivatives by every coordinate, velocity and placement.
 
 use costate_num::spatial::{Force, Motion, RigidInertia};
-use costate_num::{Mat3, Quat, Vec3};
+use costate_num::{Quat, Vec3};
 
 use super::constants::{Block, Layout};
 use super::inverse::{along, groups};
@@ -110,17 +110,6 @@ impl Place<'_> {
         pull_quaternion(quat, local, &mut out.c[layout.body_quat.entry(b)]);
     }
 
-    /// Orientation of the frame in which the body of joint `j` is once that joint has moved it.
-    #[inline(always)]
-    fn after(self, j: usize) -> Mat3<f64> {
-        let body = self.tree.joints[j].body;
-        if j + 1 < self.tree.bodies[body].joints.end {
-            self.k.before[j + 1]
-        } else {
-            self.k.xmat[body]
-        }
-    }
-
     /// Adjoint of the constants of joint `j`, from that of a rigid displacement of all it moves (its own
     /// axes included) and of its motion vectors, and, first, the one of its coordinates.
     pub fn pull_joint(
@@ -149,7 +138,7 @@ impl Place<'_> {
             out.add3(layout.jnt_axis, j, before.apply_transposed(by_axis));
             return;
         }
-        let after = self.after(j);
+        let after = k.after(tree, j);
         let mut by_anchor = Vec3::zero();
         for (n, force) in by_motion.iter().enumerate() {
             by_anchor += k.subspace[joint.dof + n].angular.cross(force.force);
@@ -163,11 +152,10 @@ impl Place<'_> {
             let beyond = by_displacement - motion.cross_force(by_motion[0]);
             let lever = k.xanchor[j] - k.origin[joint.body];
             let turn = after.apply_transposed(about(beyond, lever));
-            let angle = qpos[joint.qpos] - c[layout.qpos0.at(joint.qpos)];
-            let (sine, cosine) = costate_num::Scalar::sin_cos(angle);
+            let (sine, cosine) = k.half[j];
             let axis = vec3(c, layout.jnt_axis, j);
             // A change δ of the axis turns the moved frame by sin θ δ − (1 − cos θ) axis × δ, in its axes.
-            let by_turn = turn * sine - turn.cross(axis) * (1.0 - cosine);
+            let by_turn = (turn * cosine - turn.cross(axis) * sine) * (2.0 * sine);
             let direct = before.apply_transposed(about(by_motion[0], lever));
             out.add3(layout.jnt_axis, j, by_turn + direct);
         }
@@ -264,12 +252,12 @@ pub(crate) struct Rates<'a> {
 /// The sweep of the adjoint of inverse dynamics; its memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Sweep {
-    lambda: Vec<Motion<f64>>,
+    pub(super) lambda: Vec<Motion<f64>>,
     velocity: Vec<Motion<f64>>,
-    acceleration: Vec<Motion<f64>>,
-    by_lambda: Vec<Force<f64>>,
+    pub(super) acceleration: Vec<Motion<f64>>,
+    pub(super) by_lambda: Vec<Force<f64>>,
     by_velocity: Vec<Force<f64>>,
-    by_acceleration: Vec<Force<f64>>,
+    pub(super) by_acceleration: Vec<Force<f64>>,
 }
 
 impl Sweep {

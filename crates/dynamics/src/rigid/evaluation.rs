@@ -5,29 +5,38 @@
 //! what the integrator takes implicitly. The discrete integrator has A = M + hD + h²K and forces τ − hKv.
 
 use costate_num::DualN;
-use costate_num::spatial::{Force, Motion, RigidInertia};
+use costate_num::spatial::{Force, Motion};
 
 use super::adjoint::Sweep;
 use super::constants::Layout;
 use super::constraint::{ConstraintStage, Onset, Problem, RowInputs, Rows, Solved, SolverOptions};
-use super::dense::Lu;
 use super::error::RigidError;
 use super::fluid::{Slopes, is_implicit};
 use super::forward::{At, Dynamics};
 use super::inertia::MassMatrix;
-use super::inverse::{accelerations, along, body_forces, gather, groups};
 use super::metric::Metric;
-use super::tree::{Integrator, JointKind, Tree};
+use super::tree::{Integrator, Tree};
+use super::turning::{Turning, turns};
 
-/// Degrees of freedom whose velocity-dependent inertial forces are implicit, and the factors of their
-/// part of A.
-#[derive(Clone, Debug)]
-pub(super) struct Turning {
-    pub dofs: std::ops::Range<usize>,
-    pub factors: Lu,
-    /// Whether it does: under the discrete integrator not where rows, or slopes of tendons or actuators, act on
-    /// the body.
-    pub active: bool,
+/// Where the solver of constraints starts, beside the acceleration without them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Start<'a> {
+    /// An acceleration; empty for none.
+    pub near: &'a [f64],
+    /// Whether it is the solution but for rounding: then no other start is looked at.
+    pub solution: bool,
+}
+
+impl Start<'_> {
+    fn is_known(&self, tree: &Tree) -> bool {
+        self.solution && self.near.len() == tree.nv
+    }
+}
+
+impl<'a> From<&'a [f64]> for Start<'a> {
+    fn from(near: &'a [f64]) -> Self {
+        Self { near, solution: false }
+    }
 }
 
 /// Everything of one evaluation of the dynamics.
@@ -46,7 +55,7 @@ pub struct Evaluation {
     /// The acceleration by which the velocity advances.
     pub step_acceleration: Vec<f64>,
     pub(super) metric: Metric<f64>,
-    slopes: Slopes<f64>,
+    pub(super) slopes: Slopes<f64>,
     /// Whether A differs from M.
     pub(super) implicit: bool,
     /// Factors of the symmetric part of A.
@@ -55,7 +64,7 @@ pub struct Evaluation {
     pub(super) whole: MassMatrix<f64>,
     pub(super) turning: Vec<Turning>,
     /// Whether the unconstrained acceleration has been found.
-    accelerated: bool,
+    pub(super) accelerated: bool,
     pub(super) force: Vec<f64>,
     pub(super) scratch: Scratch,
 }
@@ -76,33 +85,12 @@ pub(super) struct Scratch {
     pub forces: Vec<Force<f64>>,
 }
 
-/// The free bodies that nothing hangs on: their rotation is implicit under implicitfast too.
-fn standalone(tree: &Tree) -> impl Iterator<Item = usize> + '_ {
-    tree.bodies.iter().enumerate().filter_map(|(b, body)| {
-        let free = body.joints.len() == 1 && tree.joints[body.joints.start].kind == JointKind::Free;
-        let bare = tree.bodies.iter().skip(b + 1).all(|other| other.parent != b);
-        (free && bare).then_some(b)
-    })
-}
-
 impl Evaluation {
     /// Room for a structure.
     pub fn new(tree: &Tree) -> Self {
         let (n, bodies) = (tree.nv, tree.bodies.len());
         let zeros = || vec![0.0; n];
         let dynamics = Dynamics::new(tree);
-        let whole = 0..n;
-        let turning: Vec<std::ops::Range<usize>> = match tree.options.integrator {
-            Integrator::Implicit => std::iter::once(whole).collect(),
-            Integrator::ImplicitFast | Integrator::Discrete => {
-                standalone(tree).map(|b| tree.bodies[b].dofs.clone()).collect()
-            }
-            Integrator::Euler | Integrator::Rk4 => Vec::new(),
-        };
-        let turning = turning
-            .into_iter()
-            .map(|dofs| Turning { dofs, factors: Lu::default(), active: true })
-            .collect();
         let widest = dynamics.tendons.dofs.len().max(dynamics.actuation.dofs.len());
         Self {
             dynamics,
@@ -116,7 +104,7 @@ impl Evaluation {
             implicit: false,
             factors: MassMatrix::new(tree),
             whole: MassMatrix::new(tree),
-            turning,
+            turning: Turning::of(tree),
             accelerated: false,
             force: zeros(),
             scratch: Scratch {
@@ -148,7 +136,7 @@ impl Evaluation {
         at: At<f64>,
         warm: &[f64],
     ) -> Result<(), RigidError> {
-        self.update_for(tree, layout, c, at, warm, true)
+        self.update_for(tree, layout, c, at, warm.into(), true)
     }
 
     /// As [`update`](Self::update). Where `acceleration` is not asked for, the integrator is implicit and
@@ -160,7 +148,7 @@ impl Evaluation {
         layout: &Layout,
         c: &[f64],
         at: At<f64>,
-        warm: &[f64],
+        start: Start,
         acceleration: bool,
     ) -> Result<(), RigidError> {
         let no_inertia = |dof: usize| RigidError::NoInertia { dof, joint: tree.dof_joint[dof] };
@@ -211,9 +199,10 @@ impl Evaluation {
         self.solved = None;
         self.accelerated = false;
         if rows && discrete {
-            return self.solve_discrete(tree, at, warm);
+            return self.solve_discrete(tree, at, start);
         }
-        self.accelerated = acceleration || rows || !self.implicit;
+        let apart = rows && !start.is_known(tree);
+        self.accelerated = acceleration || apart || !self.implicit;
         if self.accelerated {
             if let Some(dof) = self.dynamics.accelerate(tree) {
                 return Err(no_inertia(dof));
@@ -221,7 +210,7 @@ impl Evaluation {
             self.qacc.copy_from_slice(&self.dynamics.qacc_smooth);
         }
         if rows {
-            self.solve(tree, warm)?;
+            self.solve(tree, start)?;
         }
         for i in 0..tree.nv {
             self.force[i] = self.dynamics.qfrc_smooth[i] + self.qfrc_constraint[i];
@@ -245,7 +234,7 @@ impl Evaluation {
     }
 
     /// The acceleration of the discrete integrator with rows: the constraints are solved in the metric A.
-    fn solve_discrete(&mut self, tree: &Tree, at: At<f64>, warm: &[f64]) -> Result<(), RigidError> {
+    fn solve_discrete(&mut self, tree: &Tree, at: At<f64>, start: Start) -> Result<(), RigidError> {
         if tree.options.exact_diagonal {
             let what = "exact diagonals (flag diagexact) under the discrete integrator";
             return Err(RigidError::Unsupported { what });
@@ -273,7 +262,7 @@ impl Evaluation {
         metric.subtract(tree, &d.tendons, &d.actuation, &scratch.zeros, at.qvel, force);
         self.step_acceleration.copy_from_slice(&self.force);
         self.factors.solve(tree, &mut self.step_acceleration);
-        self.solve(tree, warm)?;
+        self.solve(tree, start)?;
         for i in 0..tree.nv {
             self.force[i] += self.qfrc_constraint[i];
         }
@@ -316,7 +305,7 @@ impl Evaluation {
         self.stage.constraints.onsets(inputs, h, inertia, force, start, solver_options(tree))
     }
 
-    fn solve(&mut self, tree: &Tree, warm: &[f64]) -> Result<(), RigidError> {
+    fn solve(&mut self, tree: &Tree, start: Start) -> Result<(), RigidError> {
         let options = solver_options(tree);
         let ConstraintStage { constraints, solver, .. } = &mut self.stage;
         let rows = &constraints.rows;
@@ -328,8 +317,10 @@ impl Evaluation {
             (d.mass.symmetric_rows(tree), &d.qfrc_smooth, &d.qacc_smooth)
         };
         let problem = Problem { inertia, force, rows };
-        let solved = if warm.len() == tree.nv {
-            solver.solve(problem, &[smooth, warm], options)
+        let solved = if start.is_known(tree) {
+            solver.solve(problem, &[start.near], options)
+        } else if start.near.len() == tree.nv {
+            solver.solve(problem, &[smooth, start.near], options)
         } else {
             solver.solve(problem, &[smooth], options)
         };
@@ -344,75 +335,6 @@ impl Evaluation {
         }
         Ok(())
     }
-
-    /// Advances the degrees of freedom whose inertial forces are implicit, from the forces in
-    /// `self.force`.
-    fn turn(&mut self, tree: &Tree, v: &[f64]) -> Result<(), RigidError> {
-        let Self { turning, dynamics: d, metric, slopes, scratch, .. } = self;
-        let h = tree.options.timestep;
-        let stiff = if tree.options.integrator == Integrator::Discrete { h } else { 0.0 };
-        for part in turning.iter_mut().filter(|part| part.active) {
-            let (n, dofs) = (part.dofs.len(), part.dofs.clone());
-            let matrix = part.factors.start(n);
-            for i in dofs.clone() {
-                for at in tree.rows[i].clone() {
-                    let j = tree.columns[at];
-                    if dofs.contains(&j) {
-                        let (i, j) = (i - dofs.start, j - dofs.start);
-                        matrix[i * n + j] = d.mass.entries[at];
-                        matrix[j * n + i] = d.mass.entries[at];
-                    }
-                }
-            }
-            let ([unit, column], held) = (&mut scratch.rates, &mut scratch.held);
-            for j in dofs.clone() {
-                unit.fill(0.0);
-                held.fill(0.0);
-                (unit[j], held[j]) = (1.0, stiff);
-                column.fill(0.0);
-                metric.subtract(tree, &d.tendons, &d.actuation, unit, held, column);
-                let only = (n != tree.nv).then(|| tree.dof_body[dofs.start]);
-                slopes.subtract(tree, &d.kinematics.subspace, unit, only, column);
-                for i in dofs.clone() {
-                    matrix[(i - dofs.start) * n + j - dofs.start] -= column[i];
-                }
-            }
-            let subspace = &d.kinematics.subspace;
-            let body = tree.dof_body[dofs.start];
-            for j in dofs.clone() {
-                for (sign, half) in [(1.0, 0.5), (-1.0, -0.5)] {
-                    unit.copy_from_slice(v);
-                    unit[j] += sign;
-                    column.fill(0.0);
-                    if n == tree.nv {
-                        let (velocity, acceleration) =
-                            (&mut scratch.velocity, &mut scratch.acceleration);
-                        let world = Motion::zero();
-                        accelerations(tree, subspace, unit, &[], world, velocity, acceleration);
-                        body_forces(&d.inertias, velocity, acceleration, &mut scratch.forces);
-                        gather(tree, subspace, &mut scratch.forces, column);
-                    } else {
-                        body_bias(tree, body, subspace, d.inertias[body], unit, column);
-                    }
-                    for i in dofs.clone() {
-                        matrix[(i - dofs.start) * n + j - dofs.start] += h * half * column[i];
-                    }
-                }
-            }
-            if let Some(k) = part.factors.factorise() {
-                return Err(RigidError::Singular { dof: dofs.start + k });
-            }
-            let x = &mut self.step_acceleration[dofs.clone()];
-            x.copy_from_slice(&self.force[dofs]);
-            part.factors.solve(x);
-        }
-        Ok(())
-    }
-}
-
-/// Whether the inertial forces of body `b` are implicit.
-pub(super) fn turns(turning: &[Turning], tree: &Tree, b: usize) -> bool {
-    tree.last_dof[b].is_some_and(|dof| turning.iter().any(|part| part.dofs.contains(&dof)))
 }
 
 fn solver_options(tree: &Tree) -> SolverOptions {
@@ -423,41 +345,10 @@ fn solver_options(tree: &Tree) -> SolverOptions {
     }
 }
 
-/// The inertial forces at zero joint acceleration of a body that hangs on the world and that nothing hangs
-/// on, added to `out`.
-fn body_bias(
-    tree: &Tree,
-    b: usize,
-    subspace: &[Motion<f64>],
-    inertia: RigidInertia<f64>,
-    v: &[f64],
-    out: &mut [f64],
-) {
-    let (mut velocity, mut acceleration) = (Motion::zero(), Motion::zero());
-    for j in tree.bodies[b].joints.clone() {
-        for group in groups(&tree.joints[j]) {
-            if group.0 < group.1 {
-                let u = along(subspace, v, group);
-                acceleration += velocity.cross(u);
-                velocity += u;
-            }
-        }
-    }
-    let force = inertia.apply(acceleration) + velocity.cross_force(inertia.apply(velocity));
-    for dof in tree.bodies[b].dofs.clone() {
-        out[dof] += subspace[dof].dot(force);
-    }
-}
-
 impl Evaluation {
     /// Whether A may differ from M for some constants: where what it adds is zero, its derivative is not.
     pub(crate) fn may_be_implicit(&self, tree: &Tree) -> bool {
         Metric::<f64>::may_differ(tree) || is_implicit(tree) || !self.turning.is_empty()
-    }
-
-    /// Degrees of freedom whose inertial forces are implicit.
-    pub(crate) fn turning_dofs(&self) -> Vec<std::ops::Range<usize>> {
-        self.turning.iter().filter(|part| part.active).map(|part| part.dofs.clone()).collect()
     }
 
     /// Tangents of the constrained acceleration, lane after lane, from rows on dual numbers and the
@@ -487,14 +378,5 @@ impl Evaluation {
             self.dynamics.factors.solve(tree, x);
         }
         self.solve_turning(scratch, x);
-    }
-
-    /// The part of A⁻¹ `force` of the degrees of freedom whose inertial forces are implicit, into `x`.
-    pub(crate) fn solve_turning(&mut self, force: &[f64], x: &mut [f64]) {
-        for part in self.turning.iter_mut().filter(|part| part.active) {
-            let own = &mut x[part.dofs.clone()];
-            own.copy_from_slice(&force[part.dofs.clone()]);
-            part.factors.solve(own);
-        }
     }
 }

@@ -129,9 +129,28 @@ impl<S: Scalar> Dynamics<S> {
         add_springs(tree, layout, c, at.qpos, passive);
         add_dampers(tree, layout, c, at.qvel, passive);
         add_fluid(tree, layout, c, &self.kinematics, &self.velocity, passive);
+        self.update_efforts(tree, layout, c, at);
+        if !tree.tendons.is_empty() {
+            add_tendons(tree, layout, c, &self.tendons, &mut self.qfrc_passive);
+        }
+        for i in 0..tree.nv {
+            if !tree.joints[tree.dof_joint[i]].actuator_gravity_compensation {
+                self.qfrc_passive[i] += self.qfrc_gravcomp[i];
+            }
+        }
+        for i in 0..tree.nv {
+            self.qfrc_smooth[i] = self.qfrc_passive[i] - self.qfrc_bias[i] + self.qfrc_actuator[i];
+        }
+        for (total, applied) in self.qfrc_smooth.iter_mut().zip(at.applied) {
+            *total += *applied;
+        }
+    }
+
+    /// Velocities of tendons, what actuators do, and compensation of gravity, after
+    /// [`update_position`](Self::update_position).
+    pub(crate) fn update_efforts(&mut self, tree: &Tree, layout: &Layout, c: &[S], at: At<S>) {
         if !tree.tendons.is_empty() {
             self.tendons.update_velocity(at.qvel);
-            add_tendons(tree, layout, c, &self.tendons, passive);
         }
         self.qfrc_gravcomp.fill(S::zero());
         add_gravity_compensation(tree, layout, c, &self.kinematics, &mut self.qfrc_gravcomp);
@@ -144,18 +163,10 @@ impl<S: Scalar> Dynamics<S> {
         for i in 0..tree.nv {
             if tree.joints[tree.dof_joint[i]].actuator_gravity_compensation {
                 self.qfrc_actuator[i] += self.qfrc_gravcomp[i];
-            } else {
-                self.qfrc_passive[i] += self.qfrc_gravcomp[i];
             }
         }
         self.unlimited.copy_from_slice(&self.qfrc_actuator);
         limit_joints(tree, layout, c, &mut self.qfrc_actuator);
-        for i in 0..tree.nv {
-            self.qfrc_smooth[i] = self.qfrc_passive[i] - self.qfrc_bias[i] + self.qfrc_actuator[i];
-        }
-        for (total, applied) in self.qfrc_smooth.iter_mut().zip(at.applied) {
-            *total += *applied;
-        }
     }
 
     /// Everything, up to the acceleration without constraints. Returns the first degree of freedom

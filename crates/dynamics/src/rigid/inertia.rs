@@ -50,6 +50,36 @@ fn about_center<S: Scalar>(mass: S, r: Vec3<S>, inertia: SymMat3<S>) -> RigidIne
     }
 }
 
+/// How many degrees of freedom are eliminated at once.
+const AT_ONCE: usize = 4;
+
+/// Adds Σ factor · row to `target`, entry by entry in the order of the rows. They are short: two entries at a time
+/// is as much as pays.
+#[inline(always)]
+fn add_parts<S: Scalar, const B: usize>(target: &mut [S], rows: [&[S]; B], factors: [S; B]) {
+    let n = target.len();
+    let rows = rows.map(|row| &row[..n]);
+    let mut j = 0;
+    while j < n {
+        if n - j >= 2 {
+            let mut sums = [target[j], target[j + 1]];
+            for b in 0..B {
+                let pair = [rows[b][j], rows[b][j + 1]];
+                for k in 0..2 {
+                    sums[k] += factors[b] * pair[k];
+                }
+            }
+            (target[j], target[j + 1]) = (sums[0], sums[1]);
+            j += 2;
+        } else {
+            for b in 0..B {
+                target[j] += factors[b] * rows[b][j];
+            }
+            j += 1;
+        }
+    }
+}
+
 /// A symmetric matrix with the pattern of the inertia matrix, or its factors: row `i` holds the
 /// columns of degree of freedom `i` and of all towards the world ([`Tree::columns`]).
 #[derive(Clone, Debug, PartialEq)]
@@ -103,25 +133,54 @@ impl<S: Scalar> MassMatrix<S> {
     /// Replaces the matrix by its factors: L below the diagonal, D on it. Returns the first degree of
     /// freedom whose pivot is not positive.
     pub fn factorise(&mut self, tree: &Tree) -> Option<usize> {
-        let mut bad = None;
-        for k in (0..tree.nv).rev() {
-            let row = tree.rows[k].clone();
-            let (above, own) = self.entries.split_at_mut(row.start);
-            let own = &mut own[..row.len()];
-            let pivot = own[0];
-            if !costate_num::Mask::all(pivot.gt(S::zero())) {
-                bad = Some(k);
+        let (mut bad, mut end) = (None, tree.nv);
+        while end > 0 {
+            let chained = |k: usize| k > 0 && tree.dof_parent[k] == Some(k - 1);
+            let run = (1..AT_ONCE).take_while(|n| *n < end && chained(end - n)).count() + 1;
+            let (count, found) = match run {
+                AT_ONCE => (AT_ONCE, self.eliminate::<AT_ONCE>(tree, end)),
+                2.. => (2, self.eliminate::<2>(tree, end)),
+                _ => (1, self.eliminate::<1>(tree, end)),
+            };
+            bad = found.or(bad);
+            end -= count;
+        }
+        bad
+    }
+
+    /// Eliminates the `B` degrees of freedom before `end`, each of which hangs on the one before it: what is
+    /// towards the world from all of them takes their parts at once, in the order of one after the other.
+    fn eliminate<const B: usize>(&mut self, tree: &Tree, end: usize) -> Option<usize> {
+        let first = end - B;
+        let start = tree.rows[first].start;
+        let (above, mut rest) = self.entries.split_at_mut(start);
+        let mut rows: [&mut [S]; B] = std::array::from_fn(|b| {
+            let (row, others) = std::mem::take(&mut rest).split_at_mut(tree.rows[first + b].len());
+            rest = others;
+            row
+        });
+        let (mut bad, mut inverses) = (None, [S::zero(); B]);
+        for b in (0..B).rev() {
+            let (before, row) = rows.split_at_mut(b);
+            let row = &*row[0];
+            if !costate_num::Mask::all(row[0].gt(S::zero())) {
+                bad = Some(first + b);
             }
-            let inverse = pivot.recip();
-            // Entries of this row stay undivided while rows towards the world still need them.
-            for (t, &i) in tree.columns[row.clone()].iter().enumerate().skip(1) {
-                let factor = -(own[t] * inverse);
-                let target = &mut above[tree.rows[i].clone()];
-                for (entry, value) in target.iter_mut().zip(&own[t..]) {
-                    *entry += factor * *value;
-                }
+            inverses[b] = row[0].recip();
+            // Entries of these rows stay undivided while rows towards the world still need them.
+            for (a, target) in before.iter_mut().enumerate() {
+                let part = &row[b - a..];
+                add_parts(target, [part], [-(part[0] * inverses[b])]);
             }
-            for value in &mut own[1..] {
+        }
+        let towards_world = &tree.columns[start + 1..start + rows[0].len()];
+        for (t, &i) in towards_world.iter().enumerate() {
+            let parts: [&[S]; B] = std::array::from_fn(|n| &rows[B - 1 - n][t + B - n..]);
+            let factors = std::array::from_fn(|n| -(parts[n][0] * inverses[B - 1 - n]));
+            add_parts(&mut above[tree.rows[i].clone()], parts, factors);
+        }
+        for (row, inverse) in rows.into_iter().zip(inverses) {
+            for value in &mut row[1..] {
                 *value = *value * inverse;
             }
         }

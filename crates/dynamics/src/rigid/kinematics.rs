@@ -65,6 +65,8 @@ pub struct Kinematics<S> {
     pub xaxis: Vec<Vec3<S>>,
     /// Per joint: rotation matrix of its body's frame before the joint has moved it.
     pub before: Vec<Mat3<S>>,
+    /// Per joint: sine and cosine of half a hinge's angle.
+    pub half: Vec<(S, S)>,
     /// Per degree of freedom: the motion of its bodies at unit velocity, about [`origin`](Self::origin).
     pub subspace: Vec<Motion<S>>,
 }
@@ -82,6 +84,7 @@ impl<S: Scalar> Kinematics<S> {
             xanchor: vec![Vec3::zero(); joints],
             xaxis: vec![Vec3::zero(); joints],
             before: vec![Mat3::identity(); joints],
+            half: vec![(S::zero(), S::one()); joints],
             subspace: vec![Motion::zero(); tree.nv],
         }
     }
@@ -122,6 +125,7 @@ impl<S: Scalar> Kinematics<S> {
                 let turn = if joint.kind == JointKind::Hinge {
                     let half = (qpos[q] - c[layout.qpos0.at(q)]).scale(0.5);
                     let (sine, cosine) = half.sin_cos();
+                    self.half[j] = (sine, cosine);
                     Quat { w: cosine, v: axis * sine }
                 } else {
                     quat_at(qpos, q).normalize()
@@ -173,6 +177,13 @@ impl<S: Scalar> Kinematics<S> {
                 }
             }
         }
+    }
+
+    /// Orientation of the frame in which the body of joint `j` is once that joint has moved it.
+    #[inline(always)]
+    pub(crate) fn after(&self, tree: &Tree, j: usize) -> Mat3<S> {
+        let body = tree.joints[j].body;
+        if j + 1 < tree.bodies[body].joints.end { self.before[j + 1] } else { self.xmat[body] }
     }
 
     /// Where a frame fixed in body `b` at `position` and `orientation` is.

@@ -316,18 +316,19 @@ impl Place<'_> {
         let Self { tree, layout, c, .. } = self;
         let h = tree.options.timestep;
         let parts = Parts::of(tree);
-        for i in 0..tree.nv {
+        for i in 0..if parts.dampers { tree.nv } else { 0 } {
             let blocks = (layout.dof_damping, layout.dof_dampingpoly);
             let slope = polynomial_slope(c, blocks.0, blocks.1, i, at.qvel[i].abs());
-            if parts.dampers && parts.counts(slope) {
+            if parts.counts(slope) {
                 let by = -h * mu[i] * x[i];
                 out.v[i] += self.pull_slope(blocks, i, at.qvel[i], true, by, out);
             }
         }
-        for (j, joint) in tree.joints.iter().enumerate() {
+        let stiff = parts.discrete && tree.options.springs;
+        let springs = if stiff { &tree.joints[..] } else { &[] };
+        for (j, joint) in springs.iter().enumerate() {
             for (n, dof) in (joint.dof..joint.dof + joint.kind.dofs()).enumerate() {
-                let stiff = parts.discrete && tree.options.springs;
-                if stiff && spring_slope(tree, layout, c, at.qpos, j, n / 3) >= 0.0 {
+                if spring_slope(tree, layout, c, at.qpos, j, n / 3) >= 0.0 {
                     self.pull_spring_slope(at.qpos, j, dof, -h * mu[dof] * y[dof], out);
                 }
             }

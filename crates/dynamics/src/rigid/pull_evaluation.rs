@@ -9,10 +9,11 @@ use super::adjoint::{Adjoint, Place, Rates, Wanted};
 use super::constants::Layout;
 use super::constraint::{RowInputs, at_zero_loss};
 use super::error::RigidError;
-use super::evaluation::{Evaluation, Scratch, turns};
+use super::evaluation::{Evaluation, Scratch};
 use super::forward::{At, Dynamics};
 use super::inverse::lift;
 use super::tree::{Integrator, Tree};
+use super::turning::turns;
 
 /// Adjoints that an evaluation's pullback starts from.
 #[derive(Clone, Copy, Debug)]
@@ -125,9 +126,7 @@ impl Evaluation {
                 for i in 0..tree.nv {
                     negative[i] = -weight * u[i];
                 }
-                let world = Motion::zero();
-                let swept = Rates { lambda: negative, v: zeros, a: &u, world };
-                sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+                sweep.pull_mass(place, &d.inertias, [negative, &u], at.qpos, wanted, out);
                 place.pull_armature(&d.tendons, at.qpos, 1.0, [negative, &u], out);
             }
         }
@@ -136,9 +135,7 @@ impl Evaluation {
             for i in 0..tree.nv {
                 other[i] = self.qacc[i] - x[i];
             }
-            let world = Motion::zero();
-            let swept = Rates { lambda: mu, v: zeros, a: other, world };
-            sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+            sweep.pull_mass(place, &d.inertias, [mu, other], at.qpos, wanted, out);
             place.pull_armature(&d.tendons, at.qpos, 1.0, [mu, other], out);
         }
         // −μᵀ(hD x + hK(v + h x))
@@ -177,9 +174,7 @@ impl Evaluation {
                     rates.fill(0.0);
                 }
                 (negative[i], other[i]) = (by_inertia[i] + by_metric[i], 1.0);
-                let world = Motion::zero();
-                let swept = Rates { lambda: negative, v: zeros, a: other, world };
-                sweep.pull(place, &d.inertias, swept, at.qpos, wanted, false, out);
+                sweep.pull_mass(place, &d.inertias, [negative, other], at.qpos, wanted, out);
                 place.pull_armature(&d.tendons, at.qpos, 1.0, [negative, other], out);
                 (mu[i], negative[i]) = (-by_metric[i], h);
                 place.pull_metric(

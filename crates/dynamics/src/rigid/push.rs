@@ -7,7 +7,7 @@ use costate_num::{Scalar, Vec3};
 use super::armature::multiply_armature;
 use super::constraint::{RowInputs, at_zero_loss};
 use super::error::RigidError;
-use super::evaluation::{Evaluation, turns};
+use super::evaluation::Evaluation;
 use super::fluid::is_implicit;
 use super::forward::{At, Dynamics};
 use super::integrate::push_displace;
@@ -19,6 +19,7 @@ pub use super::push_workspace::{DriveTangents, PushWorkspace, RigidTangents};
 use super::sensors::{Measured, measure, measure_limits};
 use super::step::{Mechanism, RigidWorkspace};
 use super::tree::Integrator;
+use super::turning::turns;
 
 impl Evaluation {
     /// Leaves in `step_acceleration`: with rows the tangent of the acceleration (`plain`), or what
@@ -319,7 +320,7 @@ impl Mechanism {
         ws: &mut RigidWorkspace,
         push: &mut PushWorkspace,
     ) -> Result<(), RigidError> {
-        ws.evaluation.update_for(&self.tree, &self.layout, c, at, warm, false)?;
+        ws.evaluation.update_for(&self.tree, &self.layout, c, at, warm.into(), false)?;
         self.stages(c, at, ws)?;
         self.push_evaluated(c, at, tangents, c_dot, drive, ws, push)
     }

@@ -3,6 +3,7 @@
 use super::adjoint::Adjoint;
 use super::constraint::{Onset, RowInputs, TouchBar};
 use super::error::RigidError;
+use super::evaluation::Start;
 use super::forward::At;
 use super::jacobian::ConstantTangents;
 use super::push::{DriveTangents, LANES, PushWorkspace, RigidTangents};
@@ -21,7 +22,7 @@ impl Mechanism {
         let (tree, layout) = (&self.tree, &self.layout);
         if tree.options.exact_diagonal {
             // The rows read the factors of M.
-            return ws.evaluation.update_for(tree, layout, c, at, &[], false);
+            return ws.evaluation.update_for(tree, layout, c, at, Start::default(), false);
         }
         let evaluation = &mut ws.evaluation;
         let dynamics = &mut evaluation.dynamics;
@@ -47,7 +48,7 @@ impl Mechanism {
             let what = "the jump term at impacts under the discrete integrator";
             return Err(RigidError::Unsupported { what });
         }
-        ws.evaluation.update_for(&self.tree, &self.layout, c, at, &[], false)?;
+        ws.evaluation.update_for(&self.tree, &self.layout, c, at, Start::default(), false)?;
         Ok(ws.evaluation.onsets(&self.tree, &self.layout, c, at))
     }
 

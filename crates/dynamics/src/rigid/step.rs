@@ -102,7 +102,7 @@ impl Mechanism {
         next.qpos.resize(tree.nq, 0.0);
         next.qvel.resize(tree.nv, 0.0);
         next.act.resize(tree.na, 0.0);
-        ws.evaluation.update_for(tree, layout, c, at, warm, false)?;
+        ws.evaluation.update_for(tree, layout, c, at, warm.into(), false)?;
         if ws.later.is_some() {
             self.runge_kutta(c, at, next, ws)?;
         } else {
@@ -147,8 +147,19 @@ impl Mechanism {
         bar: &mut Adjoint,
         ws: &mut RigidWorkspace,
     ) -> Result<(), RigidError> {
+        ws.evaluation.update_for(&self.tree, &self.layout, c, at, warm.into(), false)?;
+        self.pull_evaluated(c, at, bar, ws)
+    }
+
+    /// The adjoint of a step that has been evaluated.
+    pub(super) fn pull_evaluated(
+        &self,
+        c: &[f64],
+        at: At<f64>,
+        bar: &mut Adjoint,
+        ws: &mut RigidWorkspace,
+    ) -> Result<(), RigidError> {
         let (tree, layout) = (&self.tree, &self.layout);
-        ws.evaluation.update_for(tree, layout, c, at, warm, false)?;
         if ws.later.is_some() {
             return self.runge_kutta_pullback(c, at, bar, ws);
         }

@@ -13,7 +13,7 @@
 //! joint's own motion S, or through both.
 
 use costate_num::spatial::{Force, Motion};
-use costate_num::{Mat3, Quat, Vec3};
+use costate_num::{Quat, Vec3};
 
 use super::constants::Layout;
 use super::inverse::{along, groups};
@@ -273,7 +273,7 @@ fn constants_of_joint(
     };
     if joint.kind == JointKind::Ball {
         // The anchor moves with the body before, the body back with the body after.
-        let matrix = turn.matmul(quat_at(qpos, joint.qpos).normalize().to_matrix());
+        let matrix = k.after(tree, j);
         let mut at_anchor = after.force;
         for i in 0..3 {
             at_anchor += k.xmat[b].columns[i].cross(by_motion(joint.dof + i).force);
@@ -288,17 +288,15 @@ fn constants_of_joint(
     let by_axis = if joint.kind == JointKind::Slide {
         turn.apply_transposed(g.force + after.force * q)
     } else {
-        let (sine, cosine) = costate_num::Scalar::sin_cos(q);
-        let rotated = Quat::from_rotation_vector(local * q).to_matrix();
-        let matrix: Mat3<f64> = turn.matmul(rotated);
+        let (sine, cosine) = k.half[j];
+        let matrix = k.after(tree, j);
         let at_anchor = after.force + axis.cross(g.force);
         let moved = turn.apply_transposed(at_anchor) - matrix.apply_transposed(after.force);
         add(layout.jnt_pos.at(j), moved);
         // A new axis turns what hangs after the joint about the anchor by sin q δn + (1 − cos q) n × δn.
         let torque = turn.apply_transposed(after.moment - anchor.cross(after.force));
         turn.apply_transposed(g.moment - anchor.cross(g.force))
-            + torque * sine
-            + torque.cross(local) * (1.0 - cosine)
+            + (torque * cosine + torque.cross(local) * sine) * (2.0 * sine)
     };
     add(layout.jnt_axis.at(j), by_axis - local * local.dot(by_axis));
     bar.c[layout.qpos0.at(joint.qpos)] -= k.subspace[joint.dof].dot(before);

@@ -6,6 +6,7 @@ use super::checkpoints::{Policy, plan, split};
 use super::forward::{InputWindow, Run};
 use super::observer::{IntervalAdjoints, Observer};
 use crate::error::DynamicsError;
+use crate::rigid::StepRecords;
 use crate::step::{InputAdjoints, StateAdjoint, StepInputs};
 use crate::system::Workspace;
 
@@ -59,10 +60,19 @@ pub struct Recorded {
     pub y: Vec<f64>,
     stack: Vec<(usize, State)>,
     /// Every state after the first, where all are kept.
-    stored: Vec<State>,
+    stored: Segment,
     /// States that may be held in all.
     capacity: usize,
     detach: Vec<usize>,
+}
+
+/// Steps one after the other.
+#[derive(Clone, Debug, Default)]
+struct Segment {
+    /// The state after each.
+    states: Vec<State>,
+    /// What articulated bodies have left in each.
+    records: StepRecords,
 }
 
 /// What the reverse sweep carries.
@@ -114,13 +124,16 @@ impl Run<'_> {
         let steps = observer.steps();
         let system = self.system;
         let numbers = system.position_len() + system.dof() + system.activation_len();
-        let bytes = numbers * size_of::<f64>() + size_of::<State>();
+        let bytes = numbers * size_of::<f64>() + size_of::<State>() + system.record_bytes();
         let plan = plan(options.policy, steps, bytes, options.budget)?;
         let store_all = plan.capacity > steps;
         let ws = &mut self.system.workspace();
         let start = self.start();
         let mut stack: Vec<(usize, State)> = vec![(0, start.clone())];
-        let mut stored: Vec<State> = Vec::new();
+        let mut stored = Segment::default();
+        if store_all {
+            ws.record();
+        }
         let mut planned = plan.snapshots.iter().copied().skip(1).peekable();
         let mut y = vec![0.0; observer.len()];
         self.advance(start, 0..steps, ws, |step, from, to, u| {
@@ -132,10 +145,11 @@ impl Run<'_> {
                 observer.observe(self.interval(p, step, from, to, u), &mut y);
             }
             if store_all {
-                stored.push(to.clone());
+                stored.states.push(to.clone());
             }
             Ok(())
         })?;
+        stored.records = ws.recorded();
         Ok(Recorded { y, stack, stored, capacity: plan.capacity, detach: options.detach.clone() })
     }
 
@@ -166,7 +180,8 @@ impl Run<'_> {
         let ws = &mut self.system.workspace();
         let mut stack = recorded.stack.clone();
         // What is stored of the whole run is read in place.
-        let mut segment: Vec<State> = Vec::new();
+        let mut segment = Segment::default();
+        self.system.sum_constants(ws);
         let zero = self.system.zero_adjoint();
         let m = self.system.input_len();
         let mut sweep = Sweep {
@@ -190,7 +205,7 @@ impl Run<'_> {
                 .collect(),
             p_bar: vec![0.0; observer.parameters_len()],
         };
-        let (mut forward_steps, mut peak) = (steps, stack.len() + recorded.stored.len());
+        let (mut forward_steps, mut peak) = (steps, stack.len() + recorded.stored.states.len());
         let mut end = steps;
         while let Some((at, snapshot)) = stack.last() {
             let (at, mut state) = (*at, snapshot.clone());
@@ -209,20 +224,23 @@ impl Run<'_> {
             // Run what is stored at once; with room for one state only, the last step alone.
             let from = if end - at <= free.max(1) { at } else { end - 1 };
             if !store_all {
-                segment.clear();
+                segment.states.clear();
                 state = self.advance(state, at..from, ws, |_, _, _, _| Ok(()))?;
                 let first = state.clone();
+                ws.record();
                 self.advance(first, from..end, ws, |_, _, to, _| {
-                    segment.push(to.clone());
+                    segment.states.push(to.clone());
                     Ok(())
                 })?;
+                segment.records = ws.recorded();
                 forward_steps += end - at;
-                peak = peak.max(stack.len() + segment.len());
+                peak = peak.max(stack.len() + segment.states.len());
             }
             let stored = if store_all { &recorded.stored } else { &segment };
             sweep.reverse(&state, stored, from, ws)?;
             end = from;
         }
+        self.system.collect_constants(ws, &mut sweep.inputs.c);
         sweep.finish(0.0, recorded.y.clone(), peak, forward_steps)
     }
 }
@@ -232,18 +250,20 @@ impl Sweep<'_> {
     fn reverse(
         &mut self,
         start: &State,
-        stored: &[State],
+        stored: &Segment,
         first: usize,
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
         let run = self.run;
         let mut window = InputWindow::new(run);
-        for i in (0..stored.len()).rev() {
+        let Segment { states, records } = stored;
+        for i in (0..states.len()).rev() {
             run.check_interrupt()?;
             let step = first + i;
-            let from = if i == 0 { start } else { &stored[i - 1] };
+            let from = if i == 0 { start } else { &states[i - 1] };
             let u = window.at(step);
-            self.reverse_step(step, from, &stored[i], u, ws)?;
+            run.system.replay(records, i, ws);
+            self.reverse_step(step, from, &states[i], u, ws)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use costate_dynamics::rigid::{
     Adjoint, At, Derivation, Evaluation, EvaluationAdjoint, Integrator, JointKind, Layout,
-    Mechanism, RigidState, Wanted, lower_adjoint,
+    Mechanism, RigidState, StepRecords, Wanted, lower_adjoint,
 };
 use costate_num::{Mat3, Quat, Vec3};
 use serde_json::Value;
@@ -49,12 +49,13 @@ fn gradient(r: &Reference, m: &Mechanism, c: &[f64]) -> Gradient {
     let controls: Vec<Vec<f64>> = (0..steps).map(|k| r.control(k as f64 * h)).collect();
     let mut ws = m.workspace();
     let mut total = 0.0;
-    let mut warm = vec![Vec::new()];
+    let (mut warm, mut records) = (Vec::new(), StepRecords::default());
     for k in 0..steps {
         let mut next = RigidState::default();
-        m.step(c, states[k].with(&controls[k]), &warm[k], &mut next, &mut ws)
+        m.step(c, states[k].with(&controls[k]), &warm, &mut next, &mut ws)
             .unwrap_or_else(|e| panic!("{} step {k}: {e}", r.name));
-        warm.push(ws.evaluation.qacc.clone());
+        warm.clone_from(&ws.evaluation.qacc);
+        records.push(m, &ws);
         total += loss(&next, steps).0;
         states.push(next);
     }
@@ -65,7 +66,7 @@ fn gradient(r: &Reference, m: &Mechanism, c: &[f64]) -> Gradient {
         lower_adjoint(&m.tree, &states[k + 1].qpos, &by_q, &mut bar.q);
         bar.v.iter_mut().zip(by_v).for_each(|(slot, x)| *slot += x);
         bar.ctrl.fill(0.0);
-        m.step_pullback(c, states[k].with(&controls[k]), &warm[k], &mut bar, &mut ws)
+        m.replay_pullback(c, states[k].with(&controls[k]), records.get(m, k), &mut bar, &mut ws)
             .unwrap_or_else(|e| panic!("{} step {k}: {e}", r.name));
         ctrl[k].clone_from(&bar.ctrl);
     }

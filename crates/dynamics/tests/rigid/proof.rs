@@ -2,7 +2,7 @@
 
 use costate_dynamics::rigid::{
     Adjoint, At, DriveTangents, Integrator, Layout, Mechanism, RigidState, RigidTangents,
-    TangentMethod, difference, displace,
+    StepRecords, TangentMethod, difference, displace,
 };
 
 use crate::tangent::{wave, waves};
@@ -239,7 +239,15 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
     bar.act = waves(13, na);
     let along = tangents.dot(&bar);
     let seed = norm(&[bar.q.clone(), bar.v.clone(), bar.act.clone()].concat());
+    let mut replayed = bar.clone();
     m.step_pullback(&p.c, p.at(), &[], &mut bar, &mut m.workspace()).expect("it steps");
+    replay(p, &mut replayed);
+    let whole = norm(&all_of(&bar));
+    let error: Vec<f64> = all_of(&bar).iter().zip(all_of(&replayed)).map(|(a, b)| a - b).collect();
+    let within = norm(&error) <= 1e-11 * whole.max(seed);
+    if !within {
+        failures.push(format!("{name}: from its record {:e} of {whole:e}", norm(&error)));
+    }
     for (k, (what, d)) in directions.iter().enumerate() {
         let back = along_adjoint(d, &bar);
         let scale = norm(&flat(&tangents, k)).max(1e-3) * seed;
@@ -264,6 +272,24 @@ pub fn prove(name: &str, p: &Point, rows: bool) -> Vec<String> {
         }
     }
     failures
+}
+
+/// All adjoints, end to end.
+fn all_of(bar: &Adjoint) -> Vec<f64> {
+    let Adjoint { q, v, act, ctrl, applied, c } = bar;
+    [&q[..], v, act, ctrl, applied, c].concat()
+}
+
+/// The adjoint of the step from what the step has left, in a workspace that has since done another step.
+fn replay(p: &Point, bar: &mut Adjoint) {
+    let m = &p.mechanism;
+    let (mut ws, mut next) = (m.workspace(), RigidState::default());
+    let mut records = StepRecords::default();
+    m.step(&p.c, p.at(), &[], &mut next, &mut ws).expect("it steps");
+    records.push(m, &ws);
+    // Whatever comes of the next step, it writes to the workspace.
+    let _ = m.step(&p.c, next.with(p.at().ctrl), &[], &mut RigidState::default(), &mut ws);
+    m.replay_pullback(&p.c, p.at(), records.get(m, 0), bar, &mut ws).expect("it steps");
 }
 
 /// Proves a step's derivatives along one direction that can only be taken forward, from a bound; returns

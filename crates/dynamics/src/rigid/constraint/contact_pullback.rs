@@ -306,21 +306,29 @@ fn lifted(v: Vec3<f64>) -> Vec3<Lane> {
     Vec3::new(Lane::constant(v.x), Lane::constant(v.y), Lane::constant(v.z))
 }
 
+/// A vector that is moved along the three lanes from `first`.
+fn shifted(v: Vec3<f64>, first: usize) -> Vec3<Lane> {
+    let mut out = lifted(v);
+    (out.x.tangent[first], out.y.tangent[first + 1], out.z.tangent[first + 2]) = (1.0, 1.0, 1.0);
+    out
+}
+
+/// A vector that is turned about the axes of the three lanes from `first`.
+fn turned(v: Vec3<f64>, first: usize) -> Vec3<Lane> {
+    let mut out = lifted(v);
+    (out.x.tangent[first + 1], out.x.tangent[first + 2]) = (v.z, -v.y);
+    (out.y.tangent[first + 2], out.y.tangent[first]) = (v.x, -v.z);
+    (out.z.tangent[first], out.z.tangent[first + 1]) = (v.y, -v.x);
+    out
+}
+
 /// A geom whose turn, displacement and sizes are the nine lanes from `first`.
 fn moving(shape: &Shape<f64>, first: usize) -> Shape<Lane> {
-    let unit = |k: usize| {
-        Vec3::new(
-            Lane::variable(0.0, first + k),
-            Lane::variable(0.0, first + k + 1),
-            Lane::variable(0.0, first + k + 2),
-        )
-    };
-    let (turn, shift) = (unit(0), unit(3));
-    let [x, y, z] = shape.axes.columns.map(|axis| lifted(axis) + turn.cross(lifted(axis)));
+    let [x, y, z] = shape.axes.columns.map(|axis| turned(axis, first));
     Shape {
-        position: lifted(shape.position) + shift,
+        position: shifted(shape.position, first + 3),
         axes: Mat3::from_columns(x, y, z),
-        size: lifted(shape.size) + unit(6),
+        size: shifted(shape.size, first + 6),
     }
 }
 

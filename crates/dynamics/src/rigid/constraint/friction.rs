@@ -87,10 +87,15 @@ pub(in crate::rigid) fn at_zero_loss<S: Scalar<Mask = bool>>(
         if c[loss].gt(S::zero()) {
             continue;
         }
-        let parameters = at.parameters(layout.dof_solref, layout.dof_solimp, dof);
-        let (_, damping) = parameters.stiffness_damping(least);
-        let damping = damping / (S::one() + damping.scale(h));
-        visit(loss, &[dof], &[S::one()], push(a[dof] + damping * at.qvel[dof]));
+        // Damping is not negative: where acceleration and velocity agree it does not matter.
+        let (a, v) = (a[dof], at.qvel[dof]);
+        let mut x = a;
+        if push(a) == 0.0 || (a * v).lt(S::zero()) {
+            let parameters = at.parameters(layout.dof_solref, layout.dof_solimp, dof);
+            let (_, damping) = parameters.stiffness_damping(least);
+            x += damping / (S::one() + damping.scale(h)) * v;
+        }
+        visit(loss, &[dof], &[S::one()], push(x));
     }
     let tendons = &at.dynamics.tendons;
     for t in 0..at.tree.tendons.len() {

@@ -92,6 +92,14 @@ impl ConstraintStage {
         self.transport.run(at.tree, at.layout, at.c, k, at.qpos, motions, &self.bodies, &mut bar);
     }
 
+    /// Forgets the rows of the last state.
+    pub(in crate::rigid) fn clear(&mut self) {
+        let Constraints { rows, items, contacts, .. } = &mut self.constraints;
+        rows.clear();
+        items.clear();
+        contacts.clear();
+    }
+
     /// Whether the last state has any rows.
     pub fn has_rows(&self) -> bool {
         !self.constraints.rows.is_empty()

@@ -214,6 +214,9 @@ impl Place<'_> {
         lambda: &[f64],
         out: &mut Adjoint,
     ) {
+        if !self.tree.options.fluid {
+            return;
+        }
         let zeros = vec![0.0; lambda.len()];
         self.pull_immersed(velocity, qpos, [v, lambda, &zeros], out, |it, x, y, _, p, count| {
             let mut bar = LawBar {
