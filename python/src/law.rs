@@ -1,11 +1,11 @@
 //! Laws of materials and springs that Python functions recorded.
 
-use costate::dynamics::expression::{Binary, Graph, Node, Unary};
 use costate::dynamics::soft::{RecordedLaw, RecordedSpring, Registry};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyList;
 
 use crate::errors::{Result, invalid};
+use crate::expression::graph;
 
 /// A recorded law, ready for models.
 #[pyclass(frozen, module = "costate._costate")]
@@ -17,34 +17,6 @@ pub struct Law {
 enum Kind {
     Material(RecordedLaw),
     Spring(RecordedSpring),
-}
-
-fn unary(name: &str) -> Option<Unary> {
-    Some(match name {
-        "neg" => Unary::Neg,
-        "sqrt" => Unary::Sqrt,
-        "abs" => Unary::Abs,
-        "exp" => Unary::Exp,
-        "log" => Unary::Ln,
-        "sin" => Unary::Sin,
-        "cos" => Unary::Cos,
-        "tanh" => Unary::Tanh,
-        _ => return None,
-    })
-}
-
-fn binary(name: &str) -> Option<Binary> {
-    Some(match name {
-        "add" => Binary::Add,
-        "sub" => Binary::Sub,
-        "mul" => Binary::Mul,
-        "div" => Binary::Div,
-        "arctan2" => Binary::Atan2,
-        "less" => Binary::Less,
-        "less_equal" => Binary::LessEqual,
-        "equal" => Binary::Equal,
-        _ => return None,
-    })
 }
 
 #[pymethods]
@@ -61,38 +33,7 @@ impl Law {
         nodes: &Bound<'_, PyList>,
         energy: usize,
     ) -> Result<Self> {
-        let mut graph = Graph::new(inputs);
-        let mut made: Vec<Node> = (0..inputs).map(|i| graph.input(i)).collect();
-        for item in nodes.iter() {
-            let item = item.cast::<PyTuple>().map_err(PyErr::from)?;
-            let op: String = item.get_item(0)?.extract()?;
-            let arg = |k: usize| -> Result<Node> {
-                let i: usize = item.get_item(k)?.extract()?;
-                match made.get(i) {
-                    Some(node) => Ok(*node),
-                    None => invalid(format!("node {i} is used before it is made")),
-                }
-            };
-            let node = if op == "constant" {
-                let value = item.get_item(1)?.extract()?;
-                graph.constant(value)
-            } else if op == "powi" {
-                let (a, exponent) = (arg(1)?, item.get_item(2)?.extract()?);
-                graph.powi(a, exponent)
-            } else if op == "select" {
-                let (mask, then, otherwise) = (arg(1)?, arg(2)?, arg(3)?);
-                graph.select(mask, then, otherwise)
-            } else if let Some(f) = unary(&op) {
-                let a = arg(1)?;
-                graph.unary(f, a)
-            } else if let Some(f) = binary(&op) {
-                let (a, b) = (arg(1)?, arg(2)?);
-                graph.binary(f, a, b)
-            } else {
-                return invalid(format!("there is no operation \"{op}\""));
-            };
-            made.push(node);
-        }
+        let (graph, made) = graph(inputs, nodes)?;
         let Some(&energy) = made.get(energy) else {
             return invalid("the result is no node");
         };

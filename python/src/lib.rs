@@ -5,6 +5,7 @@ mod arrays;
 mod compiled;
 mod errors;
 mod experiment;
+mod expression;
 mod interrupt;
 mod law;
 mod model;
@@ -23,6 +24,8 @@ use pyo3::prelude::*;
 mod _costate {
     #[pymodule_export]
     use crate::experiment::{Experiment, report};
+    #[pymodule_export]
+    use crate::expression::Loss;
     #[pymodule_export]
     use crate::law::Law;
     #[pymodule_export]

@@ -145,7 +145,8 @@ def value_and_grad(
 
     ``loss`` takes the :class:`Trajectory` and returns its value and the cotangent: the derivative of
     the value by the trajectory's arrays, as a dict with some of ``positions``, ``velocities``, ``q``,
-    ``v``, ``signals`` (by name), or as a Trajectory (fill in ``trajectory.zeros()``). The other
+    ``v``, ``signals`` (by name), or as a Trajectory (fill in ``trajectory.zeros()``). A recorded function of
+    one sample (:func:`costate.laws.loss`) needs no cotangent. The other
     arguments are those of :func:`vjp`.
 
     >>> def loss(motion):

@@ -31,6 +31,8 @@ of gains and of what is measured:
 
 :func:`previous` and :func:`integral` remember earlier ticks there. They become formulas of the scene
 (``docs/control.md``), so saved models and the program know them too.
+
+Losses (:func:`loss`) are functions of one sample of the signals; :func:`costate.value_and_grad` takes them as they are.
 """
 
 from __future__ import annotations
@@ -41,14 +43,15 @@ from typing import Any
 import numpy as np
 
 from . import _costate
+from ._loss import Loss, loss
 from ._trace import (
     LawError, Number, _Tape, clip, cof, det, integral, inv, maximum, minimum, names, previous, record, sign, where,
 )
 from .errors import BadInput
 
 __all__ = [
-    "Formula", "Law", "LawError", "Number", "clip", "cof", "det", "formula", "integral", "inv", "material", "maximum",
-    "minimum", "previous", "sign", "spring", "SpringLaw", "where",
+    "Formula", "Law", "LawError", "Loss", "Number", "clip", "cof", "det", "formula", "integral", "inv", "loss",
+    "material", "maximum", "minimum", "previous", "sign", "spring", "SpringLaw", "where",
 ]
 
 
