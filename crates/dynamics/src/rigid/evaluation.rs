@@ -330,8 +330,10 @@ impl Evaluation {
             return Err(RigidError::NotConverged { residual, iterations });
         }
         self.qacc.copy_from_slice(&solver.acceleration);
-        for r in 0..rows.len() {
-            rows.add_transposed(r, solver.force[r], &mut self.qfrc_constraint);
+        for (r, &force) in solver.force.iter().enumerate() {
+            if force != 0.0 {
+                rows.add_transposed(r, force, &mut self.qfrc_constraint);
+            }
         }
         Ok(())
     }

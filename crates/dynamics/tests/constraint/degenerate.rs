@@ -113,3 +113,31 @@ fn numbers_that_are_none_are_reported() {
     let solved = Solver::default().solve(problem, &[], SolverOptions::default());
     assert!(!solved.converged);
 }
+
+#[test]
+fn what_lies_on_one_piece_takes_one_step() {
+    // An equality and dry friction far from its bound: quadratic all over.
+    let mut rows = Rows::new();
+    rows.entry(0, 1.0);
+    rows.entry(1, -2.0);
+    rows.push(Law::Equality, 3.0, 10.0, 0.0);
+    rows.entry(1, 1.0);
+    rows.push(Law::Friction, 0.5, 2.0, 1e9);
+    let inertia = Inertia::dense(&[2.0, 0.3, 0.3, 1.0], 2);
+    let problem = Problem { inertia: inertia.view(), force: &[1.0, -4.0], rows: &rows };
+    let mut solver = Solver::default();
+    let solved = solver.solve(problem, &[&[7.0, 8.0]], SolverOptions::default());
+    assert!(solved.converged && solved.iterations == 1, "{solved:?}");
+    // From the solution it takes none.
+    let found = solver.acceleration.clone();
+    let again = solver.solve(problem, &[&found], SolverOptions::default());
+    assert!(again.converged && again.iterations == 0, "{again:?}");
+    // The adjoint of the first solve takes the factors that are there, that of the second makes them.
+    let mut bars = [ProblemTangents::zeros(problem), ProblemTangents::zeros(problem)];
+    assert!(solver.pullback(problem, &[1.0, 2.0], &mut bars[0]));
+    solver.solve(problem, &[&[7.0, 8.0]], SolverOptions::default());
+    assert!(solver.pullback(problem, &[1.0, 2.0], &mut bars[1]));
+    for (a, b) in bars[0].force.iter().zip(&bars[1].force) {
+        assert!((a - b).abs() <= 1e-14 * b.abs(), "{a} {b}");
+    }
+}

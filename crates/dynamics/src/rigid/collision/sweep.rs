@@ -15,6 +15,20 @@ pub struct Bound {
     pub radius: f64,
 }
 
+impl Bound {
+    /// Whether two spheres do not meet.
+    #[inline]
+    pub fn is_apart(&self, other: &Self) -> bool {
+        let reach = self.radius + other.radius;
+        let mut squared = 0.0;
+        for k in 0..3 {
+            let d = other.center[k] - self.center[k];
+            squared += d * d;
+        }
+        squared > reach * reach
+    }
+}
+
 /// The memory of a sweep.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {

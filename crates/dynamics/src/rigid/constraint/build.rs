@@ -244,10 +244,8 @@ impl<S: Real> Constraints<S> {
         self.count();
     }
 
-    /// Finishes a row of a contact, but for its mass.
-    pub(super) fn push_contact(&mut self, law: Law, response: Response<S>, state: RowState<S>) {
-        let reference = reference_acceleration(response, state.velocity, state.position);
-        self.rows.push(law, reference, S::one(), S::zero());
+    /// Adds what a row of a contact has beside its entries and its mass.
+    pub(super) fn push_contact(&mut self, response: Response<S>, state: RowState<S>) {
         self.states.push(state);
         self.responses.push(response);
         self.count();

@@ -10,7 +10,7 @@ use costate_num::spatial::Motion;
 use costate_num::{Scalar, Vec3};
 
 use super::build::{Constraints, RowInputs, RowState, Source};
-use super::impedance::{Response, SolverParameters, regularisation};
+use super::impedance::{Response, SolverParameters, reference_acceleration, regularisation};
 use super::law::Law;
 use super::rows::Cone;
 use super::search::relaxation;
@@ -302,21 +302,21 @@ fn add_contact<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, i: usize) {
     for &(dof, second) in &dofs {
         let s = d.kinematics.subspace[dof];
         let point = s.linear + s.angular.cross(arms[usize::from(second)]);
+        let (point, turn) = if second { (point, s.angular) } else { (-point, -s.angular) };
         let mut values = [S::zero(); 6];
-        for (k, value) in values.iter_mut().enumerate().take(p.dim) {
-            let (linear, angular) = contact.axis(k);
-            let motion = if k < 3 { linear.dot(point) } else { angular.dot(s.angular) };
-            *value = if second { motion } else { -motion };
+        values[0] = contact.touch.normal.dot(point);
+        if p.dim > 1 {
+            values[1] = contact.tangents[0].dot(point);
+            values[2] = contact.tangents[1].dot(point);
+        }
+        for k in 3..p.dim {
+            values[k] = contact.axis(k).1.dot(turn);
         }
         along.push(values);
     }
     for r in 0..count {
         let (linear, angular) = contact.direction(r, elliptic);
         let (k, mu) = contact.edge(r, elliptic);
-        for (&(dof, _), values) in dofs.iter().zip(&along) {
-            let value = if k == 0 { values[r] } else { values[0] + values[k] * mu };
-            out.rows.entry(dof, value);
-        }
         let of_friction = law == Law::Elliptic && r > 0;
         let rate = linear.dot(velocity) + angular.dot(spin);
         let position = if of_friction { S::zero() } else { position };
@@ -327,7 +327,15 @@ fn add_contact<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>, i: usize) {
         };
         let row = Response { stiffness, damping, impedance: response.impedance };
         let state = RowState { position, velocity: rate, bias: S::zero(), diagonal: S::one() };
-        out.push_contact(law, row, state);
+        let reference = reference_acceleration(row, rate, position);
+        let order = dofs.iter().map(|&(dof, _)| dof);
+        if k == 0 {
+            out.rows.push_ordered(order, along.iter().map(|values| values[r]), law, reference);
+        } else {
+            let edge = along.iter().map(|values| values[0] + values[k] * mu);
+            out.rows.push_ordered(order, edge, law, reference);
+        }
+        out.push_contact(row, state);
     }
     out.dofs = dofs;
     out.along = along;

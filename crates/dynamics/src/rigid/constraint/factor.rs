@@ -7,81 +7,10 @@
 
 use std::ops::Range;
 
+use costate_num::{Kernel, Lanes, dispatch};
+
 use super::rows::Rows;
-
-/// A symmetric matrix by its lower triangle: row i has the diagonal entry first, then those of its
-/// columns, from high to low.
-#[derive(Clone, Copy, Debug)]
-pub struct SymmetricRows<'a> {
-    /// Where each row's entries lie.
-    pub rows: &'a [Range<usize>],
-    /// The column of each entry.
-    pub columns: &'a [usize],
-    /// The entries.
-    pub entries: &'a [f64],
-}
-
-impl SymmetricRows<'_> {
-    /// How many rows.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-    /// The diagonal entry of a row.
-    #[inline(always)]
-    pub fn diagonal(&self, i: usize) -> f64 {
-        self.entries[self.rows[i].start]
-    }
-    /// Adds the product with `x` to `out`, and the products' sizes to `size`.
-    pub(super) fn multiply_sized(&self, x: &[f64], out: &mut [f64], size: &mut [f64]) {
-        for i in 0..self.len() {
-            let row = self.rows[i].clone();
-            let own = self.entries[row.start] * x[i];
-            let (mut sum, mut absolute) = (own, own.abs());
-            for at in row.start + 1..row.end {
-                let (j, value) = (self.columns[at], self.entries[at]);
-                let (to_i, to_j) = (value * x[j], value * x[i]);
-                sum += to_i;
-                absolute += to_i.abs();
-                out[j] += to_j;
-                size[j] += to_j.abs();
-            }
-            out[i] += sum;
-            size[i] += absolute;
-        }
-    }
-    /// Adds the product with `x` to `out`.
-    pub(super) fn multiply(&self, x: &[f64], out: &mut [f64]) {
-        for i in 0..self.len() {
-            let row = self.rows[i].clone();
-            let mut sum = self.entries[row.start] * x[i];
-            for at in row.start + 1..row.end {
-                let (j, value) = (self.columns[at], self.entries[at]);
-                sum += value * x[j];
-                out[j] += value * x[i];
-            }
-            out[i] += sum;
-        }
-    }
-    /// yᵀ (matrix) x.
-    pub(super) fn form(&self, y: &[f64], x: &[f64]) -> f64 {
-        let mut total = 0.0;
-        for i in 0..self.len() {
-            let row = self.rows[i].clone();
-            let mut sum = self.entries[row.start] * x[i];
-            for at in row.start + 1..row.end {
-                let (j, value) = (self.columns[at], self.entries[at]);
-                sum += value * x[j];
-                total += value * x[i] * y[j];
-            }
-            total += sum * y[i];
-        }
-        total
-    }
-}
+use super::symmetric::SymmetricRows;
 
 /// A pivot below this part of its diagonal entry is rounding: what it stands for was lost in
 /// the sum, and it is held there so that solves stay finite.
@@ -90,27 +19,63 @@ const PIVOT_FLOOR: f64 = 4.0 * f64::EPSILON;
 /// How many rows are added at once.
 const AT_ONCE: usize = 4;
 
+/// Entries are taken so many at a time; as many zeros but one follow each row, so that the last ones are whole.
+const LANES: usize = 4;
+
+/// target += factor · values, over whole lanes of the first `count` values.
+#[inline(always)]
+fn add_multiple(target: &mut [f64], factor: f64, values: &[f64], count: usize) {
+    let whole = count.next_multiple_of(LANES);
+    let (target, values) = (&mut target[..whole], &values[..whole]);
+    for (target, values) in target.chunks_exact_mut(LANES).zip(values.chunks_exact(LANES)) {
+        for k in 0..LANES {
+            target[k] += factor * values[k];
+        }
+    }
+}
+
 /// Pattern, entries and memory of the factors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Factor {
-    /// Row i is `columns[start[i]..start[i + 1]]`, itself first, then downwards.
+    /// Row i is `columns[start[i]..end[i]]`, itself first, then downwards.
     start: Vec<usize>,
+    end: Vec<usize>,
     columns: Vec<usize>,
     entries: Vec<f64>,
-    /// Per column: the rows above that have it, and where in them.
-    above_start: Vec<usize>,
-    above: Vec<(usize, usize)>,
+    /// Where each entry of the inertia matrix lies.
+    of_inertia: Vec<usize>,
+    /// Of each entry: whether the row of its column begins as this one goes on from it.
+    leads: Vec<bool>,
+    /// Diagonal entries before elimination.
+    diagonal: Vec<f64>,
     /// The pattern as bits, `words` to a row; the one that the lists are of.
     bits: Vec<u64>,
     listed: Vec<u64>,
     words: usize,
-    work: Vec<f64>,
+    /// Columns of the inertia matrix, dofs of rows and where these begin, of which the pattern is.
+    seen: [Vec<usize>; 3],
+    /// Where rows of the inertia matrix lie.
+    seen_rows: Vec<Range<usize>>,
+    /// Values of rows that are added at once, with zeros behind each.
+    packed: Vec<f64>,
 }
 
 impl Factor {
     /// Takes the pattern of `inertia`, with all rows added.
     pub(super) fn analyse(&mut self, inertia: SymmetricRows, rows: &Rows) {
         let n = inertia.len();
+        let (dofs, starts) = rows.pattern();
+        let pattern = [inertia.columns, dofs, starts];
+        let same = pattern.iter().zip(&self.seen).all(|(a, b)| *a == b);
+        if same && self.diagonal.len() == n && self.seen_rows == inertia.rows {
+            return;
+        }
+        self.seen_rows.clear();
+        self.seen_rows.extend_from_slice(inertia.rows);
+        for (seen, pattern) in self.seen.iter_mut().zip(pattern) {
+            seen.clear();
+            seen.extend_from_slice(pattern);
+        }
         self.words = n.div_ceil(64);
         let words = self.words;
         self.bits.clear();
@@ -120,9 +85,11 @@ impl Factor {
                 self.bits[i * words + j / 64] |= 1 << (j % 64);
             }
         }
+        let mut last: &[usize] = &[];
         for r in 0..rows.len() {
             let dofs = rows.row(r).0;
-            if let Some(&first) = dofs.first() {
+            if let (Some(&first), false) = (dofs.first(), dofs == last) {
+                last = dofs;
                 for &j in dofs {
                     self.bits[first * words + j / 64] |= 1 << (j % 64);
                 }
@@ -138,8 +105,18 @@ impl Factor {
                 }
             }
         }
-        if self.bits != self.listed || self.start.len() != n + 1 {
+        if self.bits != self.listed || self.diagonal.len() != n {
             self.list(n);
+        }
+        self.of_inertia.clear();
+        for i in 0..n {
+            let mut at = self.start[i];
+            for &j in &inertia.columns[inertia.rows[i].clone()] {
+                while self.columns[at] != j {
+                    at += 1;
+                }
+                self.of_inertia.push(at);
+            }
         }
     }
 
@@ -159,60 +136,53 @@ impl Factor {
     /// Lists of the present pattern.
     fn list(&mut self, n: usize) {
         self.start.clear();
+        self.end.clear();
         self.columns.clear();
-        self.above_start.clear();
-        self.above.clear();
-        let mut counts = vec![0; n + 1];
-        self.start.push(0);
         for i in 0..n {
+            self.start.push(self.columns.len());
             for w in (0..self.words).rev() {
                 let mut bits = self.bits[i * self.words + w];
                 while bits != 0 {
                     let bit = 63 - bits.leading_zeros() as usize;
                     bits &= !(1 << bit);
-                    let j = 64 * w + bit;
-                    self.columns.push(j);
-                    if j != i {
-                        counts[j + 1] += 1;
-                    }
+                    self.columns.push(64 * w + bit);
                 }
             }
-            self.start.push(self.columns.len());
+            self.end.push(self.columns.len());
+            // No column has this number.
+            self.columns.extend([usize::MAX; LANES - 1]);
         }
-        for j in 0..n {
-            counts[j + 1] += counts[j];
-        }
-        self.above_start.extend_from_slice(&counts);
-        self.above.resize(counts[n], (0, 0));
+        self.leads.clear();
+        self.leads.resize(self.columns.len(), false);
         for i in 0..n {
-            for at in self.start[i] + 1..self.start[i + 1] {
-                let j = self.columns[at];
-                self.above[counts[j]] = (i, at);
-                counts[j] += 1;
+            for t in self.start[i]..self.end[i] {
+                let rest = &self.columns[t..self.end[i]];
+                self.leads[t] = self.columns[self.start[rest[0]]..].starts_with(rest);
             }
         }
         self.entries.resize(self.columns.len(), 0.0);
-        self.work.resize(n, 0.0);
+        self.diagonal.resize(n, 0.0);
         self.listed.clone_from(&self.bits);
     }
 
     /// Sets the matrix to `inertia`, whose pattern is part of this one.
     pub(super) fn load(&mut self, inertia: SymmetricRows) {
         self.entries.fill(0.0);
-        for i in 0..inertia.len() {
-            let mut at = self.start[i];
-            for k in inertia.rows[i].clone() {
-                let j = inertia.columns[k];
-                while self.columns[at] != j {
-                    at += 1;
-                }
-                self.entries[at] = inertia.entries[k];
+        let mut places = self.of_inertia.iter();
+        for row in inertia.rows {
+            for (entry, &at) in inertia.entries[row.clone()].iter().zip(&mut places) {
+                self.entries[at] = *entry;
             }
         }
     }
 
     /// Adds Σ wᵣ vᵣ vᵣᵀ of rows of a Jacobian from `first` on, which have the same dofs.
     pub(super) fn add_rows(&mut self, rows: &Rows, first: usize, weights: &[f64]) {
+        dispatch(Addition { factor: self, rows, first, weights });
+    }
+
+    #[inline(always)]
+    fn add_rows_here(&mut self, rows: &Rows, first: usize, weights: &[f64]) {
         let dofs = rows.row(first).0;
         let mut chosen: [(f64, &[f64]); AT_ONCE] = [(0.0, &[]); AT_ONCE];
         let mut count = 0;
@@ -233,33 +203,50 @@ impl Factor {
         }
     }
 
+    #[inline(always)]
     fn add_products<const K: usize>(&mut self, dofs: &[usize], rows: &[(f64, &[f64]); AT_ONCE]) {
         let n = dofs.len();
-        let values: [&[f64]; K] = std::array::from_fn(|k| &rows[k].1[..n]);
+        let Some(&highest) = dofs.first() else { return };
+        let width = n + LANES - 1;
+        self.packed.clear();
+        for (_, values) in &rows[..K] {
+            self.packed.extend_from_slice(&values[..n]);
+            self.packed.extend([0.0; LANES - 1]);
+        }
+        let values: [&[f64]; K] = std::array::from_fn(|k| &self.packed[k * width..(k + 1) * width]);
+        let own = self.start[highest];
+        let is_prefix = self.columns[own..self.end[highest]].starts_with(dofs);
         for (a, &i) in dofs.iter().enumerate() {
             let scaled: [f64; K] = std::array::from_fn(|k| rows[k].0 * values[k][a]);
-            let product = |b: usize| {
+            let first = self.start[i];
+            if is_prefix && self.leads[own + a] {
+                let whole = (n - a).next_multiple_of(LANES);
+                let target = &mut self.entries[first..first + whole];
+                let rest: [&[f64]; K] = std::array::from_fn(|k| &values[k][a..a + whole]);
+                for (chunk, target) in target.chunks_exact_mut(LANES).enumerate() {
+                    let mut sum = [0.0; LANES];
+                    for k in 0..K {
+                        let values = &rest[k][chunk * LANES..chunk * LANES + LANES];
+                        for lane in 0..LANES {
+                            sum[lane] += scaled[k] * values[lane];
+                        }
+                    }
+                    for lane in 0..LANES {
+                        target[lane] += sum[lane];
+                    }
+                }
+                continue;
+            }
+            let mut at = first;
+            for b in a..n {
+                while self.columns[at] != dofs[b] {
+                    at += 1;
+                }
                 let mut sum = 0.0;
                 for k in 0..K {
                     sum += scaled[k] * values[k][b];
                 }
-                sum
-            };
-            let row = self.start[i]..self.start[i + 1];
-            let columns = &self.columns[row.clone()];
-            let entries = &mut self.entries[row];
-            if columns.len() >= n - a && columns[..n - a] == dofs[a..] {
-                for (slot, b) in entries[..n - a].iter_mut().zip(a..n) {
-                    *slot += product(b);
-                }
-                continue;
-            }
-            let mut at = 0;
-            for b in a..n {
-                while columns[at] != dofs[b] {
-                    at += 1;
-                }
-                entries[at] += product(b);
+                self.entries[at] += sum;
             }
         }
     }
@@ -293,30 +280,45 @@ impl Factor {
     /// or negative is lifted to the rounding level of its diagonal entry. Returns whether every pivot
     /// is finite and positive.
     pub(super) fn factorise(&mut self) -> bool {
-        let Self { start, columns, entries, above_start, above, work, .. } = self;
-        for j in (0..start.len().saturating_sub(1)).rev() {
-            let row = start[j]..start[j + 1];
-            for at in row.clone() {
-                work[columns[at]] = entries[at];
-            }
-            let diagonal = work[j];
-            for &(i, at) in &above[above_start[j]..above_start[j + 1]] {
-                let end = start[i + 1];
-                let factor = entries[at] * entries[start[i]];
-                for (&column, &value) in columns[at..end].iter().zip(&entries[at..end]) {
-                    work[column] -= factor * value;
-                }
-            }
-            let pivot = work[j];
-            let pivot =
-                if pivot.is_finite() { pivot.max(PIVOT_FLOOR * diagonal.abs()) } else { pivot };
+        dispatch(Elimination(self))
+    }
+
+    #[inline(always)]
+    fn eliminate(&mut self) -> bool {
+        let Self { start, end, columns, entries, leads, diagonal, .. } = self;
+        for (diagonal, &at) in diagonal.iter_mut().zip(&*start) {
+            *diagonal = entries[at];
+        }
+        for k in (0..diagonal.len()).rev() {
+            let (first, count) = (start[k], end[k] - start[k]);
+            let (above, own) = entries.split_at_mut(first);
+            let columns_of = &columns[first..first + count];
+            let pivot = own[0];
+            let floor = PIVOT_FLOOR * diagonal[k].abs();
+            let pivot = if pivot.is_finite() { pivot.max(floor) } else { pivot };
             if !(pivot > 0.0 && pivot.is_finite()) {
                 return false;
             }
+            own[0] = pivot;
             let inverse = 1.0 / pivot;
-            entries[row.start] = pivot;
-            for at in row.start + 1..row.end {
-                entries[at] = work[columns[at]] * inverse;
+            let leads = &leads[first..first + count];
+            // Entries of this row stay undivided while rows towards the root still need them.
+            for t in 1..count {
+                let (i, factor) = (columns_of[t], -(own[t] * inverse));
+                if leads[t] {
+                    add_multiple(&mut above[start[i]..], factor, &own[t..], count - t);
+                } else {
+                    let mut at = start[i];
+                    for (column, value) in columns_of[t..].iter().zip(&own[t..]) {
+                        while columns[at] != *column {
+                            at += 1;
+                        }
+                        above[at] += factor * value;
+                    }
+                }
+            }
+            for value in &mut own[1..count] {
+                *value *= inverse;
             }
         }
         true
@@ -326,16 +328,45 @@ impl Factor {
     pub(super) fn solve(&self, x: &mut [f64]) {
         for k in (0..x.len()).rev() {
             let value = x[k];
-            for at in self.start[k] + 1..self.start[k + 1] {
-                x[self.columns[at]] -= self.entries[at] * value;
+            let row = self.start[k] + 1..self.end[k];
+            for (&column, entry) in self.columns[row.clone()].iter().zip(&self.entries[row]) {
+                x[column] -= entry * value;
             }
         }
         for k in 0..x.len() {
             let mut value = x[k] / self.entries[self.start[k]];
-            for at in self.start[k] + 1..self.start[k + 1] {
-                value -= self.entries[at] * x[self.columns[at]];
+            let row = self.start[k] + 1..self.end[k];
+            for (&column, entry) in self.columns[row.clone()].iter().zip(&self.entries[row]) {
+                value -= entry * x[column];
             }
             x[k] = value;
         }
+    }
+}
+
+/// [`Factor::add_rows`], compiled for the processor's widest registers; they give the same bits.
+struct Addition<'a> {
+    factor: &'a mut Factor,
+    rows: &'a Rows,
+    first: usize,
+    weights: &'a [f64],
+}
+
+impl Kernel for Addition<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        self.factor.add_rows_here(self.rows, self.first, self.weights);
+    }
+}
+
+/// [`Factor::factorise`], compiled likewise.
+struct Elimination<'a>(&'a mut Factor);
+
+impl Kernel for Elimination<'_> {
+    type Output = bool;
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> bool {
+        self.0.eliminate()
     }
 }

@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::factor::SymmetricRows;
 use super::rows::{Cone, Rows};
 use super::solver::{Problem, Solved, Solver, SolverOptions};
+use super::symmetric::SymmetricRows;
 
 /// The parts of a problem, with memory that is kept between solves.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,9 @@ impl Islands {
         let mut left = n;
         for i in 0..n {
             for &j in &inertia.columns[inertia.rows[i].clone()] {
-                left -= usize::from(self.join(i, j));
+                if self.lead[i] != self.lead[j] {
+                    left -= usize::from(self.join(i, j));
+                }
             }
         }
         let mut last: &[usize] = &[];

@@ -309,6 +309,31 @@ pub(crate) fn slope(rows: &Rows, x: &[f64], p: &[f64], alpha: f64) -> (f64, f64)
     (first, second)
 }
 
+/// Whether s is one quadratic function on the way from x to x + p: all rows are in flat zones, which are convex,
+/// and in the same ones at both ends.
+pub(crate) fn holds(rows: &Rows, x: &[f64], p: &[f64], zone: &[Zone]) -> bool {
+    let mut next = 0;
+    let mut r = 0;
+    while r < rows.len() {
+        let (found, end) = if let Some(cone) = rows.cone_at(next, r) {
+            next += 1;
+            let mut at = [0.0; MAX_DIM];
+            for j in 0..cone.dim {
+                at[j] = x[r + j] + p[r + j];
+            }
+            (cone.polar(&at).zone, r + cone.dim)
+        } else {
+            let loss = rows.loss[r];
+            (row_force(rows.law[r], rows.mass[r], loss, x[r] + p[r]).0, r + 1)
+        };
+        if found != zone[r] || matches!(found, Zone::Surface | Zone::Relaxed) {
+            return false;
+        }
+        r = end;
+    }
+    true
+}
+
 /// s″(x) y for all rows, into `out`.
 pub(crate) fn apply_curvature(rows: &Rows, x: &[f64], zone: &[Zone], y: &[f64], out: &mut [f64]) {
     let mut hessian = [0.0; MAX_DIM * MAX_DIM];

@@ -12,11 +12,11 @@
 use super::build::{Constraints, RowInputs, Source};
 use super::contact::{self, Contact};
 use super::derivative::Multipliers;
-use super::factor::SymmetricRows;
 use super::impedance::{reference_acceleration, regularisation};
 use super::law::Law;
 use super::search;
 use super::solver::{Problem, Solver, SolverOptions};
+use super::symmetric::SymmetricRows;
 use crate::rigid::collision::{self, Candidate, Real};
 
 /// A row that is as good as none: its share of its mass.

@@ -105,6 +105,28 @@ impl<S: Scalar> Rows<S> {
         self.start.push(self.dof.len());
     }
 
+    /// Dofs of all entries, and where each row's begin.
+    pub(super) fn pattern(&self) -> (&[usize], &[usize]) {
+        (&self.dof, &self.start)
+    }
+
+    /// Adds a row whose entries, of which there are no others since the last row, come in order.
+    pub(super) fn push_ordered(
+        &mut self,
+        dofs: impl Iterator<Item = usize>,
+        values: impl Iterator<Item = S>,
+        law: Law,
+        reference: S,
+    ) {
+        self.dof.extend(dofs);
+        self.jacobian.extend(values);
+        self.law.push(law);
+        self.reference.push(reference);
+        self.mass.push(S::one());
+        self.loss.push(S::zero());
+        self.start.push(self.dof.len());
+    }
+
     /// Adds row `r` of others, on the dofs that `place` gives, which keeps their order.
     pub(super) fn copy(&mut self, from: &Self, r: usize, place: impl Fn(usize) -> usize) {
         let (dofs, values) = from.row(r);
@@ -183,8 +205,8 @@ impl<S: Scalar> Rows<S> {
     pub fn dot(&self, r: usize, a: &[S]) -> S {
         let (dofs, values) = self.row(r);
         let mut sum = S::zero();
-        for k in 0..dofs.len() {
-            sum += values[k] * a[dofs[k]];
+        for (&dof, &value) in dofs.iter().zip(values) {
+            sum += value * a[dof];
         }
         sum
     }
@@ -193,8 +215,8 @@ impl<S: Scalar> Rows<S> {
     #[inline(always)]
     pub fn add_transposed(&self, r: usize, factor: S, out: &mut [S]) {
         let (dofs, values) = self.row(r);
-        for k in 0..dofs.len() {
-            out[dofs[k]] += values[k] * factor;
+        for (&dof, &value) in dofs.iter().zip(values) {
+            out[dof] += value * factor;
         }
     }
 }

@@ -5,7 +5,7 @@ use costate_num::Scalar;
 use super::build::{Constraints, RowInputs};
 use super::contact::{Contact, parameters};
 use crate::rigid::collision::{self, Bound, Candidate, Pairing, Real, Shape, Surface};
-use crate::rigid::kinematics::vec3;
+use crate::rigid::kinematics::{matrix, vec3};
 use crate::rigid::tree::Tree;
 
 /// How many of its widths a relaxed contact reaches.
@@ -46,7 +46,7 @@ pub(super) fn shape<S: Scalar>(at: RowInputs<S>, g: usize) -> Shape<S> {
     let pose = at.dynamics.kinematics.geom(at.tree, at.layout, at.c, g);
     Shape {
         position: pose.position,
-        axes: pose.orientation.to_matrix(),
+        axes: matrix(pose.orientation),
         size: vec3(at.c, at.layout.geom_size, g),
     }
 }
@@ -66,16 +66,18 @@ pub(super) fn find<S: Real>(out: &mut Constraints<S>, at: RowInputs<S>) {
     out.contacts.clear();
     out.shapes.clear();
     out.shapes.extend((0..at.tree.geoms.len()).map(|g| shape(at, g)));
+    out.bounds.clear();
+    out.bounds.extend(out.shapes.iter().enumerate().map(|(g, shape)| bound(at, g, shape)));
     match &mut out.sweep {
         None => {
             for n in 0..out.candidates.len() {
-                add_touches(out, at, n);
+                let [a, b] = out.candidates[n].geoms;
+                if !out.bounds[a].is_apart(&out.bounds[b]) {
+                    add_touches(out, at, n);
+                }
             }
         }
         Some(sweep) => {
-            let geoms = out.shapes.iter().enumerate();
-            out.bounds.clear();
-            out.bounds.extend(geoms.map(|(g, shape)| bound(at, g, shape)));
             let near = sweep.run(&out.bounds).len();
             for k in 0..near {
                 let n = out.sweep.as_ref().map_or(0, |sweep| sweep.found()[k] as usize);
