@@ -25,9 +25,10 @@ const LANES: usize = 4;
 /// target += factor · values, over whole lanes of the first `count` values.
 #[inline(always)]
 fn add_multiple(target: &mut [f64], factor: f64, values: &[f64], count: usize) {
-    let whole = count.next_multiple_of(LANES);
-    let (target, values) = (&mut target[..whole], &values[..whole]);
-    for (target, values) in target.chunks_exact_mut(LANES).zip(values.chunks_exact(LANES)) {
+    let chunks = count.div_ceil(LANES);
+    let target = &mut target.as_chunks_mut::<LANES>().0[..chunks];
+    let values = &values.as_chunks::<LANES>().0[..chunks];
+    for (target, values) in target.iter_mut().zip(values) {
         for k in 0..LANES {
             target[k] += factor * values[k];
         }
@@ -220,15 +221,15 @@ impl Factor {
             let scaled: [f64; K] = std::array::from_fn(|k| rows[k].0 * values[k][a]);
             let first = self.start[i];
             if is_prefix && self.leads[own + a] {
-                let whole = (n - a).next_multiple_of(LANES);
-                let target = &mut self.entries[first..first + whole];
-                let rest: [&[f64]; K] = std::array::from_fn(|k| &values[k][a..a + whole]);
-                for (chunk, target) in target.chunks_exact_mut(LANES).enumerate() {
+                let chunks = (n - a).div_ceil(LANES);
+                let target = self.entries[first..].as_chunks_mut::<LANES>().0;
+                let rest: [&[[f64; LANES]]; K] =
+                    std::array::from_fn(|k| &values[k][a..].as_chunks::<LANES>().0[..chunks]);
+                for (chunk, target) in target[..chunks].iter_mut().enumerate() {
                     let mut sum = [0.0; LANES];
                     for k in 0..K {
-                        let values = &rest[k][chunk * LANES..chunk * LANES + LANES];
                         for lane in 0..LANES {
-                            sum[lane] += scaled[k] * values[lane];
+                            sum[lane] += scaled[k] * rest[k][chunk][lane];
                         }
                     }
                     for lane in 0..LANES {
