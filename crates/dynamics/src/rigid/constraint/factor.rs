@@ -221,15 +221,15 @@ impl Factor {
             let scaled: [f64; K] = std::array::from_fn(|k| rows[k].0 * values[k][a]);
             let first = self.start[i];
             if is_prefix && self.leads[own + a] {
-                let chunks = (n - a).div_ceil(LANES);
-                let target = self.entries[first..].as_chunks_mut::<LANES>().0;
-                let rest: [&[[f64; LANES]]; K] =
-                    std::array::from_fn(|k| &values[k][a..].as_chunks::<LANES>().0[..chunks]);
-                for (chunk, target) in target[..chunks].iter_mut().enumerate() {
+                let whole = (n - a).next_multiple_of(LANES);
+                let target = &mut self.entries[first..first + whole];
+                let rest: [&[f64]; K] = std::array::from_fn(|k| &values[k][a..a + whole]);
+                for (chunk, target) in target.chunks_exact_mut(LANES).enumerate() {
                     let mut sum = [0.0; LANES];
                     for k in 0..K {
+                        let values = &rest[k][chunk * LANES..chunk * LANES + LANES];
                         for lane in 0..LANES {
-                            sum[lane] += scaled[k] * rest[k][chunk][lane];
+                            sum[lane] += scaled[k] * values[lane];
                         }
                     }
                     for lane in 0..LANES {
