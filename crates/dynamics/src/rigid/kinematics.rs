@@ -24,7 +24,7 @@ pub(crate) fn quat_at<S: Scalar>(c: &[S], at: usize) -> Quat<S> {
 
 /// The rotation matrix of a unit quaternion, by its products.
 #[inline(always)]
-pub(super) fn matrix<S: Scalar>(q: Quat<S>) -> Mat3<S> {
+fn matrix<S: Scalar>(q: Quat<S>) -> Mat3<S> {
     let one = S::one();
     let (x2, y2, z2) = (q.v.x + q.v.x, q.v.y + q.v.y, q.v.z + q.v.z);
     let (wx, wy, wz) = (q.w * x2, q.w * y2, q.w * z2);

@@ -5,7 +5,7 @@ use costate_num::Scalar;
 use super::build::{Constraints, RowInputs};
 use super::contact::{Contact, parameters};
 use crate::rigid::collision::{self, Bound, Candidate, Pairing, Real, Shape, Surface};
-use crate::rigid::kinematics::{matrix, vec3};
+use crate::rigid::kinematics::vec3;
 use crate::rigid::tree::Tree;
 
 /// How many of its widths a relaxed contact reaches.
@@ -46,7 +46,7 @@ pub(super) fn shape<S: Scalar>(at: RowInputs<S>, g: usize) -> Shape<S> {
     let pose = at.dynamics.kinematics.geom(at.tree, at.layout, at.c, g);
     Shape {
         position: pose.position,
-        axes: matrix(pose.orientation),
+        axes: pose.orientation.to_matrix(),
         size: vec3(at.c, at.layout.geom_size, g),
     }
 }
