@@ -343,29 +343,30 @@ fn pull_geometry(
     let geoms = contact.candidate.geoms;
     let shapes = geoms.map(|g| shape(at, g));
     let reach = reach(at, contact.candidate);
-    let mut found = Vec::with_capacity(8);
+    let mut found = Vec::with_capacity(4);
     let (a, b) = (moving(&shapes[0], 0), moving(&shapes[1], 9));
     let [first, second] = [(0, &a), (1, &b)].map(|(n, s)| surface(at.tree, geoms[n], s));
     collision::collide(&first, &second, Lane::constant(reach), &mut found);
     let mut total = [0.0; LANES];
-    let mut add = |x: Lane, factor: f64| {
-        for (sum, tangent) in total.iter_mut().zip(x.tangent) {
+    // Lanes are many numbers: they are read in place.
+    let mut add = |x: &Lane, factor: f64| {
+        for (sum, tangent) in total.iter_mut().zip(&x.tangent) {
             *sum += factor * tangent;
         }
     };
     for (index, by) in all {
         let Some(touch) = found.get(*index) else { continue };
         let [first, second] = touch.tangents();
-        add(touch.distance, by.distance);
+        add(&touch.distance, by.distance);
         for (vector, by) in [
-            (touch.position, by.position),
-            (touch.normal, by.axes[0]),
-            (first, by.axes[1]),
-            (second, by.axes[2]),
+            (&touch.position, by.position),
+            (&touch.normal, by.axes[0]),
+            (&first, by.axes[1]),
+            (&second, by.axes[2]),
         ] {
-            for (x, factor) in vector.to_array().into_iter().zip(by.to_array()) {
-                add(x, factor);
-            }
+            add(&vector.x, by.x);
+            add(&vector.y, by.y);
+            add(&vector.z, by.z);
         }
     }
     for (n, g) in geoms.into_iter().enumerate() {

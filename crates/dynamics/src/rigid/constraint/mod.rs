@@ -13,6 +13,7 @@
 //! row without force has no influence, and its derivatives are zero; but dry friction whose loss is zero
 //! has the derivative by the loss from above, so that a loss can be identified from a start at zero.
 
+mod accept;
 mod attachment;
 mod build;
 mod contact;

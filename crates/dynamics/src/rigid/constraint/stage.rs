@@ -100,6 +100,12 @@ impl ConstraintStage {
         contacts.clear();
     }
 
+    /// Builds the rows of a state and takes the acceleration that is known to solve them.
+    pub(in crate::rigid) fn accept(&mut self, at: RowInputs<f64>, acceleration: &[f64]) {
+        self.constraints.update(at);
+        self.solver.accept(&self.constraints.rows, acceleration);
+    }
+
     /// Whether the last state has any rows.
     pub fn has_rows(&self) -> bool {
         !self.constraints.rows.is_empty()
