@@ -36,6 +36,12 @@ fn from_far_off_and_from_the_lower_bound() {
 }
 
 #[test]
+fn a_start_that_diverges_in_a_third_of_the_recording_is_no_obstacle() {
+    let bound = noisy(&clean(1000).unwrap(), 3, |_, _| 0.0);
+    assert!(worst(&solve(&bound)) < 4.0);
+}
+
+#[test]
 fn intervals_cover_the_truth() {
     let clean = clean(250).unwrap();
     let mut covered = 0;

@@ -45,6 +45,9 @@ pub(crate) struct Checkpoint {
     /// How many of the growing horizons have been worked off, and where they led.
     pub horizon: usize,
     pub approached: Option<Vec<f64>>,
+    /// Whether the start diverges before the recordings end, once that is known.
+    #[serde(default)]
+    pub diverges: Option<bool>,
     /// The best of the values that were scanned.
     #[serde(default)]
     pub scanned: Option<Vec<f64>>,
@@ -78,6 +81,7 @@ impl Checkpoint {
             turning_points: Vec::new(),
             horizon: 0,
             approached: None,
+            diverges: None,
             scanned: None,
             escaped: false,
             stages: None,

@@ -1,10 +1,9 @@
 //! Starts that are far off: scans of single unknowns, and fits of growing parts of the recordings.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::checkpoint::Checkpoint;
 use super::search::{One, Runner, all_given};
-use super::visible::start_failed;
 use crate::error::IdentifyError;
 use crate::experiment::MethodKind;
 use crate::least_squares::{Failed, LeastSquares, Status};
@@ -14,6 +13,8 @@ use crate::problem::{FitProblem, Part, Problem};
 /// longer a motion, the more local minima its cost has (a phase that slipped, a contact that came
 /// another time); the minimum of a shorter part leads into the right one.
 pub(super) const HORIZONS: [f64; 3] = [0.25, 0.4, 0.65];
+/// What is fitted before those where the start diverges: a short motion hardly can.
+const EARLY: [f64; 4] = [0.015, 0.03, 0.06, 0.12];
 /// A start is far off if its mean squared whitened residual is above this where σ is given, and
 /// above [`FAR_ESTIMATED`] where the signal's rms stands for σ.
 const FAR_GIVEN: f64 = 9.0;
@@ -21,7 +22,7 @@ const FAR_ESTIMATED: f64 = 0.1;
 /// How well a part is fitted before the next one takes over.
 pub(super) const PART: (usize, f64, f64) = (12, 1e-4, 1e-4);
 
-/// The first part of the recordings where the start can be simulated for that part and diverges later, which
+/// The longest usual part of the recordings for which the start can be simulated, where it diverges later: that
 /// is then no obstacle; `None` where there is no such part or no need of one.
 pub(super) fn simulated(
     problem: &Problem,
@@ -39,14 +40,20 @@ pub(super) fn simulated(
     if !plain || runs(problem) {
         return Ok(None);
     }
-    Ok(problem.until(Part::Fraction(HORIZONS[0]))?.filter(runs))
+    for fraction in [HORIZONS[0]].into_iter().chain(EARLY.into_iter().rev()) {
+        if let Some(part) = problem.until(Part::Fraction(fraction))?.filter(runs) {
+            return Ok(Some(part));
+        }
+    }
+    Ok(None)
 }
 
 /// The parts that are fitted before the whole.
-fn horizons(problem: &Problem) -> Vec<Part> {
+fn horizons(problem: &Problem, diverges: bool) -> Vec<Part> {
+    let early = if diverges { EARLY.as_slice() } else { &[] };
     match &problem.method.horizons {
         Some(times) => times.iter().map(|&t| Part::Time(t)).collect(),
-        None => HORIZONS.map(Part::Fraction).to_vec(),
+        None => early.iter().chain(&HORIZONS).map(|&f| Part::Fraction(f)).collect(),
     }
 }
 
@@ -81,7 +88,7 @@ fn scan(
 }
 
 /// Fits growing parts of the recordings: those that the method says, or, from a start that is far off,
-/// usual ones. What is to be scanned is scanned by the cost of the last part that the method says, once
+/// usual ones, short ones first where it diverges. What is to be scanned is scanned by the cost of the last part that the method says, once
 /// those before it are fitted, or by the whole cost before anything else. Keeps in the checkpoint where that led, if it explains
 /// all samples better than the start or was asked for. Returns where an interrupt came.
 pub(super) fn approach(
@@ -92,7 +99,8 @@ pub(super) fn approach(
     let plain = problem.method.kind == MethodKind::Lm
         && problem.method.multi_start.is_none()
         && problem.method.max_iterations > 0;
-    let horizons = horizons(problem);
+    let parts = |checkpoint: &Checkpoint| horizons(problem, checkpoint.diverges == Some(true));
+    let mut horizons = parts(checkpoint);
     if !plain || checkpoint.pass > 0 || checkpoint.horizon > horizons.len() {
         return Ok(None);
     }
@@ -110,7 +118,13 @@ pub(super) fn approach(
         parts.map_or(f64::INFINITY, |parts| parts.iter().map(|(r, n)| fit.loss().cost(r, *n)).sum())
     };
     if !asked && checkpoint.horizon == 0 && checkpoint.running.is_none() {
-        let mean = 2.0 * cost(&start) / problem.samples().max(1) as f64;
+        let cost = cost(&start);
+        if runner.options.interrupt.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(IdentifyError::Interrupted);
+        }
+        checkpoint.diverges = Some(!cost.is_finite());
+        horizons = parts(checkpoint);
+        let mean = 2.0 * cost / problem.samples().max(1) as f64;
         let far = if all_given(problem) { FAR_GIVEN } else { FAR_ESTIMATED };
         if mean <= far || problem.unknowns.is_empty() {
             checkpoint.horizon = horizons.len() + 1;
@@ -128,9 +142,10 @@ pub(super) fn approach(
             let from = checkpoint.approached.clone().unwrap_or_else(|| start.clone());
             match partial.minimise(checkpoint, None, || from) {
                 Ok(one) if one.status == Status::Interrupted => {
-                    // What is reported are all samples; the interrupt has had its effect.
+                    // What is reported are all samples; the interrupt has had its effect. Where they cannot be
+                    // simulated yet, there is nothing to report.
                     let fit = FitProblem::new(problem, checkpoint.noise.per_sample(problem), None);
-                    let blocks = fit.linearise(&one.p).map_err(start_failed)?;
+                    let blocks = fit.linearise(&one.p).map_err(|_| IdentifyError::Interrupted)?;
                     let cost = blocks.iter().map(|b| fit.loss().cost(&b.residuals, b.priors)).sum();
                     return Ok(Some(One { blocks, cost, ..one }));
                 }
