@@ -97,3 +97,11 @@ def test_check_grads_of_robots(robot_case):
         return motion.qpos[1:], motion.qvel[1:]
 
     check_grads(f, (parameters, q, v, controls), order=1, modes=["rev"], atol=2e-6, rtol=1e-5, eps=1e-6)
+
+
+def test_unknown_names_are_told_as_everywhere(model):
+    simulate = costate.jax.rollout(model, steps=4)
+    with pytest.raises(costate.UnknownName, match="did you mean `soft.block.young`"):
+        jax.jit(lambda x: simulate({"soft.block.yung": x}).q.sum())(1e4)
+    with pytest.raises(costate.UnknownName, match="no input 'soft.block.load.pul'"):
+        jax.grad(lambda x: simulate(controls={"soft.block.load.pul": x}).q.sum())(jax.numpy.ones(3))

@@ -27,7 +27,7 @@ from ._derivatives import MEMORY, pull, vjps
 from ._model import Model, joints, points
 from ._rollout import rollouts
 from ._setup import Input, Signals, _initial, _Outputs
-from .errors import BadInput
+from .errors import BadInput, UnknownName
 
 __all__ = ["Motion", "rollout"]
 
@@ -147,6 +147,12 @@ def rollout(
         initial: Any = None,
         controls: Mapping[str, Any] | None = None,
     ) -> Motion:
+        # What a callback raises arrives as JAX's own error, so names are looked at before.
+        for path in parameters or ():
+            model[path]
+        for name in controls or ():
+            if name not in model._sizes:
+                raise UnknownName(f"the model has no input {name!r}; its inputs: {', '.join(model._sizes) or 'none'}")
         fixed = {k: x for k, x in (controls or {}).items() if isinstance(x, Input)}
         arguments: dict[str, Any] = {
             "parameters": {k: jnp.asarray(x) for k, x in (parameters or {}).items()},
