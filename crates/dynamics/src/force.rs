@@ -62,6 +62,9 @@ pub struct Adjoints<'a> {
     pub u: &'a mut [f64],
     /// Of this force's constants.
     pub c: &'a mut [f64],
+    /// The work λ·f at every vertex, J, of which the adjoints of masses are made; empty where it is not wanted.
+    /// Only [`Force::pullback`] adds to it.
+    pub work: &'a mut [f64],
 }
 
 /// A force on vertices. Constants are a slice of the system's [`Constants`](crate::Constants);
@@ -81,6 +84,11 @@ pub trait Force: Send + Sync {
     fn derive_pushforward(&self, theta: &[f64], theta_dot: &[f64], c_dot: &mut [f64]);
     /// Adjoint of [`derive`](Self::derive): adds to θ̄.
     fn derive_pullback(&self, theta: &[f64], c_bar: &[f64], theta_bar: &mut [f64]);
+
+    /// Where a constant of one of its elements lies; none where it has no elements.
+    fn constant_at(&self, _element: usize, _constant: usize) -> Option<usize> {
+        None
+    }
 
     /// Adds what it weighs to the vertex masses, kg.
     fn mass(&self, _theta: &[f64], _mass: &mut [f64]) {}

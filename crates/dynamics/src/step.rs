@@ -10,6 +10,7 @@ use crate::coupling::CoupledAdjoints;
 use crate::error::DynamicsError;
 use crate::force::{Adjoints, At, Tangents};
 use crate::system::{Motion, System, Workspace};
+use crate::variation::all_finite;
 pub use crate::variation::{InputAdjoints, StateAdjoint, StateTangents};
 
 /// Vertices that one thread takes at a time.
@@ -45,7 +46,11 @@ impl System {
         self.advance(c, state, u.next, &ws.force, next);
         self.step_rigid(c, state, u.now, step, next, ws)?;
         next.time = (step + 1) as f64 * h;
-        match next.q[..self.soft_len()].iter().position(|x| !x.is_finite()) {
+        let soft = &next.q[..self.soft_len()];
+        if all_finite(soft) {
+            return Ok(());
+        }
+        match soft.iter().position(|x| !x.is_finite()) {
             None => Ok(()),
             Some(j) => Err(DynamicsError::Diverged {
                 step: step + 1,
@@ -66,33 +71,42 @@ impl System {
     ) {
         let h = self.timestep();
         let soft = self.soft_len();
-        next.q.resize(state.q.len(), 0.0);
-        next.v.resize(state.v.len(), 0.0);
-        let g = &c.values[self.layout.gravity.clone()];
+        // New memory stays untouched here, so that threads fault in the parts that they write.
+        for (next, len) in [(&mut next.q, state.q.len()), (&mut next.v, state.v.len())] {
+            if next.len() != len {
+                *next = vec![0.0; len];
+            }
+        }
+        let mut g = [0.0; 3];
+        g.copy_from_slice(&c.values[self.layout.gravity.clone()]);
         let x0 = &c.values[self.layout.start_position.clone()];
         let inverse_mass = &c.values[self.layout.inverse_mass.clone()];
         let mass_damping = &c.values[self.layout.mass_damping.clone()];
         let parts =
             next.q[..soft].chunks_mut(3 * VERTICES).zip(next.v[..soft].chunks_mut(3 * VERTICES));
         self.each_part(parts, |first, (q, v)| {
-            for (at, (q, v)) in q.chunks_exact_mut(3).zip(v.chunks_exact_mut(3)).enumerate() {
-                let i = first + at;
-                let (w, alpha) = (inverse_mass[i], mass_damping[self.body_of[i] as usize]);
-                for k in 0..3 {
-                    let j = 3 * i + k;
-                    let (x_old, v_old) = (state.q[j], state.v[j]);
-                    match self.motion[i] {
-                        Motion::Free => {
-                            v[k] = v_old + h * (w * f[j] + g[k] - alpha * v_old);
-                            q[k] = x_old + h * v[k];
+            let from = 3 * first;
+            let old = state.q[from..].chunks_exact(3).zip(state.v[from..].chunks_exact(3));
+            let vertices = (q.chunks_exact_mut(3).zip(v.chunks_exact_mut(3)))
+                .zip(old.zip(f[from..].chunks_exact(3)))
+                .zip(inverse_mass[first..].iter().zip(&self.motion[first..]));
+            for (at, (((q, v), ((x_old, v_old), f)), (w, motion))) in vertices.enumerate() {
+                match *motion {
+                    Motion::Free => {
+                        let alpha = mass_damping[self.body_of[first + at] as usize];
+                        for k in 0..3 {
+                            v[k] = v_old[k] + h * (w * f[k] + g[k] - alpha * v_old[k]);
+                            q[k] = x_old[k] + h * v[k];
                         }
-                        Motion::Fixed => {
-                            v[k] = 0.0;
-                            q[k] = x_old;
-                        }
-                        Motion::Path(input) => {
-                            q[k] = x0[j] + u_next[input + k];
-                            v[k] = (q[k] - x_old) / h;
+                    }
+                    Motion::Fixed => {
+                        v.fill(0.0);
+                        q.copy_from_slice(x_old);
+                    }
+                    Motion::Path(input) => {
+                        for k in 0..3 {
+                            q[k] = x0[3 * (first + at) + k] + u_next[input + k];
+                            v[k] = (q[k] - x_old[k]) / h;
                         }
                     }
                 }
@@ -131,7 +145,7 @@ impl System {
     /// All forces on the vertices at a state, N, into `ws.force`, and those that vertices apply to
     /// articulated bodies into `ws.coupling`.
     pub(crate) fn net_forces(&self, c: &Constants, state: &State, u: &[f64], ws: &mut Workspace) {
-        ws.force.fill(0.0);
+        self.each_part(ws.force.chunks_mut(3 * VERTICES), |_, part| part.fill(0.0));
         self.couple(c, state, ws);
         let Workspace { force: f, scratch, .. } = ws;
         let at = self.soft_at(state, u);
@@ -291,23 +305,33 @@ impl System {
         inputs: &mut InputAdjoints,
         ws: &mut Workspace,
     ) -> Result<(), DynamicsError> {
-        // Forces matter to the adjoint through the masses only, and to the jump term.
+        // Forces matter to the adjoint through the work that they do along λ, of which adjoints of masses
+        // are made, and to the jump term.
         let masses = self.wants_masses();
-        if masses || self.model.options.saltation {
+        if self.model.options.saltation {
             self.net_forces(c, state, u.now, ws);
         } else {
+            if masses && self.coupling.is_some() {
+                ws.force.fill(0.0);
+            }
             self.couple(c, state, ws);
         }
         self.step_rigid_pullback(c, state, u, adjoint, inputs, ws)?;
         if self.model.options.saltation {
             self.jump_pullback(c, state, u.next, adjoint, inputs, ws);
         }
-        self.advance_pullback(c, state, masses, adjoint, inputs, ws);
+        self.advance_pullback(c, state, adjoint, inputs, ws);
+        ws.work.clear();
+        ws.work.resize(if masses { self.motion.len() } else { 0 }, 0.0);
         for load in &self.loads {
             let share = 1.0 / load.vertices.len() as f64;
             for &v in &load.vertices {
                 for k in 0..3 {
-                    inputs.now[load.input + k] += share * ws.lambda[3 * v as usize + k];
+                    let lambda = ws.lambda[3 * v as usize + k];
+                    inputs.now[load.input + k] += share * lambda;
+                    if let Some(work) = ws.work.get_mut(v as usize) {
+                        *work += share * u.now[load.input + k] * lambda;
+                    }
                 }
             }
         }
@@ -321,8 +345,12 @@ impl System {
                 v: &mut adjoint.v[..soft],
                 u: &mut inputs.now,
                 c: &mut inputs.c[range.clone()],
+                work: &mut ws.work,
             };
             force.pullback(&c.values[range.clone()], at, &ws.lambda, adjoints, scratch);
+        }
+        if masses {
+            self.masses_pullback_of_step(c, &mut inputs.c, ws);
         }
         if let (Some(scratch), Some(rigid)) = (&mut ws.coupling, &ws.rigid) {
             let bars = [&*ws.lambda, rigid.applied_bar()];
@@ -332,12 +360,34 @@ impl System {
         Ok(())
     }
 
+    /// Adjoints of the inverse masses: with λ = h w v̄, that of w is h v̄·f, the work λ·f over w.
+    fn masses_pullback_of_step(&self, c: &Constants, c_bar: &mut [f64], ws: &mut Workspace) {
+        let inverse_mass = &c.values[self.layout.inverse_mass.clone()];
+        // What articulated bodies push with; forces have added theirs.
+        let pushed = self.coupling.is_some() && !self.model.options.saltation;
+        let bars = c_bar[self.layout.inverse_mass.clone()].chunks_mut(VERTICES);
+        self.each_part(bars.zip(ws.work.chunks(VERTICES)), |first, (bars, work)| {
+            for (at, (bar, work)) in bars.iter_mut().zip(work).enumerate() {
+                let i = first + at;
+                if self.motion[i] != Motion::Free || inverse_mass[i] == 0.0 {
+                    continue;
+                }
+                let mut work = *work;
+                if pushed {
+                    for j in 3 * i..3 * i + 3 {
+                        work += ws.lambda[j] * ws.force[j];
+                    }
+                }
+                *bar += work / inverse_mass[i];
+            }
+        });
+    }
+
     /// Adjoint of [`advance`](Self::advance): the adjoint of the forces into `ws.lambda`.
     fn advance_pullback(
         &self,
         c: &Constants,
         state: &State,
-        masses: bool,
         adjoint: &mut StateAdjoint,
         inputs: &mut InputAdjoints,
         ws: &mut Workspace,
@@ -356,7 +406,6 @@ impl System {
             }
         }
         let mass_damping = &c.values[layout.mass_damping.clone()];
-        let force = &ws.force;
         let soft = self.soft_len();
         // Each part sums what all vertices share, gravity and the damping of bodies, by itself, so
         // that the sums are the same on any number of threads.
@@ -366,38 +415,42 @@ impl System {
         let parts = (adjoint.q[..soft].chunks_mut(3 * VERTICES))
             .zip(adjoint.v[..soft].chunks_mut(3 * VERTICES))
             .zip(ws.lambda.chunks_mut(3 * VERTICES))
-            .zip(inputs.c[layout.inverse_mass.clone()].chunks_mut(VERTICES))
             .zip(ws.shared.chunks_mut(shared));
-        self.each_part(parts, |first, ((((q, v), lambda), w_bar), shared)| {
-            let (gravity, damping) = shared.split_at_mut(3);
-            for (at, w_bar) in w_bar.iter_mut().enumerate() {
-                let i = first + at;
-                let body = self.body_of[i] as usize;
-                let (w, alpha) = (inverse_mass[i], mass_damping[body]);
-                let mut slowed = 0.0;
-                for k in 0..3 {
-                    let j = 3 * at + k;
-                    lambda[j] = 0.0;
-                    match self.motion[i] {
-                        Motion::Free => {
-                            let v_new = v[j] + h * q[j];
+        self.each_part(parts, |first, (((q, v), lambda), shared)| {
+            let (to_gravity, damping) = shared.split_at_mut(3);
+            let mut gravity = [0.0; 3];
+            let vertices = (q.chunks_exact_mut(3).zip(v.chunks_exact_mut(3)))
+                .zip(lambda.chunks_exact_mut(3).zip(state.v[3 * first..].chunks_exact(3)))
+                .zip(inverse_mass[first..].iter().zip(&self.motion[first..]));
+            for (at, (((q, v), (lambda, v_old)), (w, motion))) in vertices.enumerate() {
+                match *motion {
+                    Motion::Free => {
+                        let body = self.body_of[first + at] as usize;
+                        let alpha = mass_damping[body];
+                        let mut slowed = 0.0;
+                        for k in 0..3 {
+                            let v_new = v[k] + h * q[k];
                             gravity[k] += h * v_new;
-                            slowed += h * v_new * state.v[3 * i + k];
-                            lambda[j] = h * w * v_new;
-                            if masses {
-                                *w_bar += h * v_new * force[3 * i + k];
-                            }
-                            v[j] = v_new - h * alpha * v_new;
+                            slowed += h * v_new * v_old[k];
+                            lambda[k] = h * w * v_new;
+                            v[k] = v_new - h * alpha * v_new;
                         }
-                        Motion::Fixed => v[j] = 0.0,
-                        Motion::Path(_) => {
-                            q[j] = -v[j] / h;
-                            v[j] = 0.0;
+                        damping[body] -= slowed;
+                    }
+                    Motion::Fixed => {
+                        lambda.fill(0.0);
+                        v.fill(0.0);
+                    }
+                    Motion::Path(_) => {
+                        for k in 0..3 {
+                            lambda[k] = 0.0;
+                            q[k] = -v[k] / h;
+                            v[k] = 0.0;
                         }
                     }
                 }
-                damping[body] -= slowed;
             }
+            to_gravity.copy_from_slice(&gravity);
         });
         for part in ws.shared.chunks(shared) {
             let (gravity, damping) = part.split_at(3);

@@ -54,6 +54,8 @@ pub struct Workspace {
     pub(crate) scratch: Vec<Scratch>,
     pub(crate) force: Vec<f64>,
     pub(crate) lambda: Vec<f64>,
+    /// Work λ·f of the forces at every vertex; empty where no adjoint of masses is wanted.
+    pub(crate) work: Vec<f64>,
     /// Sums of parts of the vertices, of what all of them share.
     pub(crate) shared: Vec<f64>,
     /// Tangents of forces, in columns.
@@ -244,6 +246,7 @@ impl System {
             scratch: self.forces.iter().map(|f| f.scratch()).collect(),
             force: vec![0.0; self.soft_len()],
             lambda: vec![0.0; self.soft_len()],
+            work: Vec::new(),
             shared: Vec::new(),
             tangent: Vec::new(),
             rigid: self.articulated.as_ref().map(|a| Box::new(a.scratch(self.control.as_ref()))),

@@ -4,6 +4,17 @@ use rayon::prelude::*;
 
 use crate::step::{PARALLEL, VERTICES};
 
+/// Whether all numbers are finite.
+pub(crate) fn all_finite(values: &[f64]) -> bool {
+    // Without a branch per number, so that a block is checked on registers.
+    let block = |values: &[f64]| values.iter().fold(true, |ok, x| ok & x.is_finite());
+    if values.len() > 3 * PARALLEL {
+        values.par_chunks(3 * VERTICES).all(block)
+    } else {
+        values.chunks(3 * VERTICES).all(block)
+    }
+}
+
 /// Tangents of a state, or of constants and inputs: `columns` of them, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateTangents {
@@ -60,14 +71,7 @@ impl StateAdjoint {
     }
     /// Whether all its numbers are finite.
     pub fn is_finite(&self) -> bool {
-        // Without a branch per number, so that a block is checked on registers.
-        let block = |values: &[f64]| values.iter().fold(true, |ok, x| ok & x.is_finite());
-        let parts = [&self.q, &self.v, &self.act];
-        if self.v.len() > 3 * PARALLEL {
-            parts.into_par_iter().all(|part| part.par_chunks(3 * VERTICES).all(block))
-        } else {
-            parts.into_iter().all(|part| part.chunks(3 * VERTICES).all(block))
-        }
+        [&self.q, &self.v, &self.act].into_iter().all(|part| all_finite(part))
     }
     /// All its numbers.
     pub fn iter(&self) -> impl Iterator<Item = f64> {

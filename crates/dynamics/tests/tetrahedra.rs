@@ -112,7 +112,7 @@ impl Probe {
         let force = &self.system.forces()[0];
         let n = self.x.len();
         let (mut x, mut v, mut c) = (vec![0.0; n], vec![0.0; n], vec![0.0; self.c.len()]);
-        let adjoints = Adjoints { x: &mut x, v: &mut v, u: &mut [], c: &mut c };
+        let adjoints = Adjoints { x: &mut x, v: &mut v, u: &mut [], c: &mut c, work: &mut [] };
         force.pullback(&self.c, self.at(), lambda, adjoints, &mut force.scratch());
         [x, v, c]
     }
@@ -360,7 +360,7 @@ fn activation_inputs_add_to_the_leaf() {
     let lambda = random(8, 24);
     let (mut x, mut v, mut u, mut c_bar) =
         (vec![0.0; 24], vec![0.0; 24], vec![0.0; 4], vec![0.0; c.len()]);
-    let adjoints = Adjoints { x: &mut x, v: &mut v, u: &mut u, c: &mut c_bar };
+    let adjoints = Adjoints { x: &mut x, v: &mut v, u: &mut u, c: &mut c_bar, work: &mut [] };
     force.pullback(c, at, &lambda, adjoints, &mut force.scratch());
     let zero = vec![0.0; 24];
     let tangents = Tangents { columns: 1, x: &zero, v: &zero, u: &[0.0, 0.0, 0.0, 1.0], c: &[] };

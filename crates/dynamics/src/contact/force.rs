@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 
 use costate_model::{Geom, Model, ModelError};
-use costate_num::{Dual, DualN, Scalar, Vec3};
+use costate_num::{Dual, DualN, Kernel, Lanes, MAX_LANES, Mask, Scalar, Vec3, dispatch};
 
 use super::constants::{self, GRAVITY, PARAMETERS, POSE, RADII, Source};
 use super::laws::{self, ContactLaw, ContactParameters, Friction};
 use super::onset::OnsetForce;
-use super::shapes::{self, Pose, Surface};
+use super::shapes::{self, Bound, Pose, Surface};
 use crate::force::{Adjoints, At, Force, Scratch, Tangents};
 use crate::soft::{dual3, tangent3};
 
@@ -24,9 +24,6 @@ pub(super) struct Contact<F, L> {
     pub(super) friction: Friction,
     kind: PhantomData<(F, L)>,
 }
-
-/// Relative slack of the cheap bounds, so that their rounding rules out no vertex that touches.
-const SLACK: f64 = 1e-12;
 
 /// A vertex that touches.
 #[derive(Clone, Copy)]
@@ -81,30 +78,53 @@ pub(crate) fn near<F: Surface>(
     x: &[f64],
     near: &mut Vec<u32>,
 ) -> usize {
-    // One place more than vertices: every vertex is written, and kept by moving on.
-    near.resize(radii.len() + 1, 0);
-    let mut count = 0;
-    let points = x.chunks_exact(3).zip(radii).enumerate();
-    match F::reach(&pose.size) {
-        None => {
-            let n = pose.quat.rotate(Vec3::splat([0.0, 0.0, 1.0]));
-            for (i, (p, r)) in points {
-                let d = Vec3::new(p[0], p[1], p[2]) - pose.pos;
-                let slack = SLACK * (d.x.abs() + d.y.abs() + d.z.abs());
-                near[count] = i as u32;
-                count += usize::from(n.dot(d) <= r + slack);
+    near.resize(radii.len(), 0);
+    dispatch(Near { bound: F::bound(pose), pos: pose.pos, radii, x, list: near })
+}
+
+/// Lists the vertices within a bound.
+struct Near<'a> {
+    bound: Bound,
+    pos: Vec3<f64>,
+    radii: &'a [f64],
+    x: &'a [f64],
+    list: &'a mut [u32],
+}
+
+impl Kernel for Near<'_> {
+    type Output = usize;
+    #[inline(always)]
+    fn run<S: Lanes>(self) -> usize {
+        let Self { bound, pos, radii, x, list } = self;
+        let origin = Vec3::new(S::splat(pos.x), S::splat(pos.y), S::splat(pos.z));
+        let mut vertices = [0; MAX_LANES];
+        let (mut count, mut first) = (0, 0);
+        while first < radii.len() {
+            let mut end = first + S::N;
+            let mut skip = false;
+            if end <= radii.len() {
+                let mut lane = 0;
+                while lane < S::N {
+                    vertices[lane] = (first + lane) as u32;
+                    lane += 1;
+                }
+                let d = S::load_vec3(x, &vertices[..S::N]) - origin;
+                skip = !bound.may_hold(d, S::load(&radii[first..])).any();
+            } else {
+                end = radii.len();
             }
-        }
-        Some(reach) => {
-            let reach = reach * (1.0 + SLACK);
-            for (i, (p, r)) in points {
-                let d = Vec3::new(p[0], p[1], p[2]) - pose.pos;
-                near[count] = i as u32;
-                count += usize::from(d.norm_squared() <= (reach + r) * (reach + r));
+            // Few groups have a vertex that is near; theirs are looked at one by one.
+            while !skip && first < end {
+                if bound.may_hold(vec3(x, first) - pos, radii[first]) {
+                    list[count] = first as u32;
+                    count += 1;
+                }
+                first += 1;
             }
+            first = end;
         }
+        count
     }
-    count
 }
 
 /// Largest stiffness and damping over mass of a contact, and which of its parts is the largest.
@@ -273,6 +293,10 @@ impl<F: Surface, L: ContactLaw> Force for Contact<F, L> {
                 *bar += g;
             }
             adjoints.c[RADII + i] += g.depth;
+            if let Some(work) = adjoints.work.get_mut(i) {
+                let push = laws::force::<L, f64>(t.depth, t.normal, v, &parameters, self.friction);
+                *work += l.dot(push);
+            }
         });
     }
 

@@ -41,6 +41,7 @@ impl Rows {
             v: &mut self.v[a],
             u: &mut self.u[a],
             c: &mut self.c[a][constants.clone()],
+            work: &mut [],
         }
     }
 

@@ -136,7 +136,7 @@ impl Run<'_> {
         }
         let mut planned = plan.snapshots.iter().copied().skip(1).peekable();
         let mut y = vec![0.0; observer.len()];
-        self.advance(start, 0..steps, ws, |step, from, to, u| {
+        let mut visit = |step: usize, from: &State, to: &State, u: StepInputs| {
             if planned.peek() == Some(&step) {
                 planned.next();
                 stack.push((step, from.clone()));
@@ -144,11 +144,13 @@ impl Run<'_> {
             if observer.reads(step) {
                 observer.observe(self.interval(p, step, from, to, u), &mut y);
             }
-            if store_all {
-                stored.states.push(to.clone());
-            }
             Ok(())
-        })?;
+        };
+        if store_all {
+            self.keep(&start, 0..steps, ws, &mut stored.states, visit)?;
+        } else {
+            self.advance(start, 0..steps, ws, &mut visit)?;
+        }
         stored.records = ws.recorded();
         Ok(Recorded { y, stack, stored, capacity: plan.capacity, detach: options.detach.clone() })
     }
@@ -224,14 +226,9 @@ impl Run<'_> {
             // Run what is stored at once; with room for one state only, the last step alone.
             let from = if end - at <= free.max(1) { at } else { end - 1 };
             if !store_all {
-                segment.states.clear();
                 state = self.advance(state, at..from, ws, |_, _, _, _| Ok(()))?;
-                let first = state.clone();
                 ws.record();
-                self.advance(first, from..end, ws, |_, _, to, _| {
-                    segment.states.push(to.clone());
-                    Ok(())
-                })?;
+                self.keep(&state, from..end, ws, &mut segment.states, |_, _, _, _| Ok(()))?;
                 segment.records = ws.recorded();
                 forward_steps += end - at;
                 peak = peak.max(stack.len() + segment.states.len());
@@ -242,6 +239,30 @@ impl Run<'_> {
         }
         self.system.collect_constants(ws, &mut sweep.inputs.c);
         sweep.finish(0.0, recorded.y.clone(), peak, forward_steps)
+    }
+
+    /// As [`advance`](Self::advance), keeping every state after the first: each is written where it stays.
+    fn keep(
+        &self,
+        from: &State,
+        range: std::ops::Range<usize>,
+        ws: &mut Workspace,
+        states: &mut Vec<State>,
+        mut visit: impl FnMut(usize, &State, &State, StepInputs) -> Result<(), DynamicsError>,
+    ) -> Result<(), DynamicsError> {
+        states.clear();
+        states.reserve_exact(range.len());
+        let mut window = InputWindow::new(self);
+        for step in range {
+            self.check_interrupt()?;
+            let u = window.at(step);
+            let mut next = State::default();
+            let state = states.last().unwrap_or(from);
+            self.system.step(self.constants, state, u, step, &mut next, ws)?;
+            visit(step, state, &next, u)?;
+            states.push(next);
+        }
+        Ok(())
     }
 }
 

@@ -78,6 +78,11 @@ pub trait Element<const V: usize, const P: usize, const C: usize>: Send + Sync +
         &[]
     }
 
+    /// The parameter that a constant is a copy of.
+    fn copied(_constant: usize) -> Option<usize> {
+        None
+    }
+
     /// Constants that depend on the rest shape only, those of [`Scope::rest`].
     fn rest_constants() -> Range<usize> {
         0..0
@@ -98,15 +103,27 @@ pub struct Scope {
     pub idle: bool,
     /// Of the damping, forces of the air around, those that [`Element::AIR`] scale.
     pub air: bool,
+    /// Derivatives by constants; without, none of them is wanted.
+    pub constants: bool,
     /// Derivatives by [`Element::rest_constants`].
     pub rest: bool,
+    /// In an adjoint, the work λ·f at each vertex beside it, of which adjoints of masses are made.
+    pub work: bool,
     /// Whether elements that know both damp as warp.sim does rather than frame-indifferently.
     pub warp: bool,
 }
 
 impl Scope {
     /// Everything, with frame-indifferent damping.
-    pub const ALL: Self = Self { damping: true, idle: false, air: true, rest: true, warp: false };
+    pub const ALL: Self = Self {
+        damping: true,
+        idle: false,
+        air: true,
+        constants: true,
+        rest: true,
+        work: true,
+        warp: false,
+    };
 }
 
 /// Derivatives of a scalar by positions, velocities and constants of an element.

@@ -273,6 +273,10 @@ impl Element<4, 3, 3> for WarpHinge {
         *p
     }
 
+    fn copied(constant: usize) -> Option<usize> {
+        Some(constant)
+    }
+
     #[inline(always)]
     fn force<S: Scalar>(x: &[Vec3<S>; 4], v: &[Vec3<S>; 4], c: &[S; 3]) -> [Vec3<S>; 4] {
         let (fold, offset, acts) = Self::state(x, c[2]);

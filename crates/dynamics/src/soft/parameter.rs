@@ -51,6 +51,19 @@ impl Parameter {
         }
     }
 
+    /// Whether it is the same number for all elements, whatever θ.
+    pub fn is_uniform(&self) -> bool {
+        match self {
+            Self::Constant(_) => true,
+            Self::Constants(values) => values.len() == 1,
+            Self::Leaf(range) => range.len() == 1,
+            Self::ShearModulus { young, poisson } | Self::LameLambda { young, poisson } => {
+                young.len() == 1 && poisson.len() == 1
+            }
+            Self::Share { share, .. } => share.len() == 1,
+        }
+    }
+
     /// Value at element `e`.
     pub fn value(&self, theta: &[f64], e: usize) -> f64 {
         match self {

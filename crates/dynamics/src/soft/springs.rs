@@ -61,6 +61,9 @@ impl Element<2, 3, 3> for Spring {
     fn derive<S: Scalar>(_rest: &[Vec3<S>; 2], p: &[S; 3]) -> [S; 3] {
         *p
     }
+    fn copied(constant: usize) -> Option<usize> {
+        Some(constant)
+    }
     fn dampers() -> &'static [usize] {
         &[1]
     }
@@ -185,6 +188,9 @@ impl Element<2, RECORDED, RECORDED> for SilentSpring {
 
     fn derive<S: Scalar>(_rest: &[Vec3<S>; 2], p: &[S; RECORDED]) -> [S; RECORDED] {
         *p
+    }
+    fn copied(constant: usize) -> Option<usize> {
+        Some(constant)
     }
     fn dampers() -> &'static [usize] {
         &[0]

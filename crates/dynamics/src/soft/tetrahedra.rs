@@ -130,6 +130,12 @@ impl<M: Material<N>, const N: usize, const P: usize, const C: usize> Element<4, 
         const { &[N, N + 1] }
     }
 
+    fn copied(constant: usize) -> Option<usize> {
+        // The density lies between the dampers and the activation.
+        let parameter = constant.checked_sub(MATERIAL)?;
+        Some(if parameter == N + 2 { N + 3 } else { parameter })
+    }
+
     fn rest_constants() -> Range<usize> {
         0..MATERIAL
     }

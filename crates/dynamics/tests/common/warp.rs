@@ -161,8 +161,11 @@ fn overwrite(
     values: &[f64],
 ) {
     let i = system.forces().iter().position(|f| f.label().ends_with(kind)).unwrap();
-    let start = system.layout().forces[i].start + constant * values.len();
-    constants.values[start..start + values.len()].copy_from_slice(values);
+    let start = system.layout().forces[i].start;
+    for (element, value) in values.iter().enumerate() {
+        let at = system.forces()[i].constant_at(element, constant).unwrap();
+        constants.values[start + at] = *value;
+    }
 }
 
 impl Scene {

@@ -102,7 +102,7 @@ impl Probe {
         let mut bars = [vec![0.0; self.x.len()], vec![0.0; self.v.len()], vec![0.0; self.c.len()]];
         let [x, v, c] = &mut bars;
         let at = At { x: &self.x, v: &self.v, u: &[] };
-        let adjoints = Adjoints { x, v, u: &mut [], c };
+        let adjoints = Adjoints { x, v, u: &mut [], c, work: &mut [] };
         self.force().pullback(&self.c, at, lambda, adjoints, &mut self.force().scratch());
         bars
     }
@@ -113,7 +113,7 @@ impl Probe {
         let (mut x, mut v) = (vec![0.0; self.x.len()], vec![0.0; self.v.len()]);
         let mut c = vec![0.0; self.c.len()];
         let at = At { x: &self.x, v: &self.v, u: &[] };
-        let adjoints = Adjoints { x: &mut x, v: &mut v, u: &mut [], c: &mut c };
+        let adjoints = Adjoints { x: &mut x, v: &mut v, u: &mut [], c: &mut c, work: &mut [] };
         self.force().energy_pullback(&self.c, at, 1.0, adjoints);
         assert!(v.iter().all(|b| *b == 0.0));
         [x, c]

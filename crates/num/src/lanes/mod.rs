@@ -127,17 +127,17 @@ pub trait Lanes<E: Copy = f64>: Scalar {
         }
         Vec3::new(Self::load(&x), Self::load(&y), Self::load(&z))
     }
-    /// Writes the vector of lane `i` to `out[offset + i · stride ..][..3]`; with stride 3 the vectors
-    /// lie interleaved, one after the other.
+    /// Writes the four numbers of lane `i`, one of each register, to `out[offset + i · stride ..][..4]`.
     ///
     /// # Panics
     /// If a place lies beyond `out`.
     #[inline(always)]
-    fn store_vec3(v: Vec3<Self>, out: &mut [E], offset: usize, stride: usize) {
+    fn store_four(values: [Self; 4], out: &mut [E], offset: usize, stride: usize) {
+        let [a, b, c, d] = values;
         let mut i = 0;
         while i < Self::N {
-            let place = &mut out[offset + i * stride..][..3];
-            (place[0], place[1], place[2]) = (v.x.lane(i), v.y.lane(i), v.z.lane(i));
+            let place = &mut out[offset + i * stride..][..4];
+            (place[0], place[1], place[2], place[3]) = (a.lane(i), b.lane(i), c.lane(i), d.lane(i));
             i += 1;
         }
     }

@@ -205,14 +205,12 @@ macro_rules! memory {
                         );
                         assert_eq!(g.lane(i), vertex as $t);
                     }
-                    let mut places = vec![0.0; 2 + 5 * n];
-                    L::store_vec3(p, &mut places, 1, 5);
+                    let mut places = vec![-1.0; 1 + 5 * n];
+                    L::store_four([p.x, p.y, p.z, p.x * p.x], &mut places, 1, 5);
                     for (i, &vertex) in vertices.iter().enumerate() {
                         let start = (3 * vertex) as $t;
-                        assert_eq!(
-                            places[1 + 5 * i..][..5],
-                            [start, start + 1.0, start + 2.0, 0.0, 0.0][..]
-                        );
+                        let expected = [-1.0, start, start + 1.0, start + 2.0, start * start];
+                        assert_eq!(places[5 * i..][..5], expected[..]);
                     }
                 }
                 let caught = |f: &(dyn Fn() + std::panic::RefUnwindSafe)| {
@@ -222,6 +220,9 @@ macro_rules! memory {
                 let (v, b) = (&values, &beyond);
                 assert!(caught(&move || {
                     L::load_vec3(v, b);
+                }));
+                assert!(caught(&move || {
+                    L::store_four([L::one(); 4], &mut vec![0.0; 4 * n - 1], 0, 4);
                 }));
                 assert!(caught(&move || {
                     L::gather(&v[..20], b);

@@ -228,16 +228,24 @@ macro_rules! register {
             fn load_vec3(positions: &[f64], vertices: &[u32]) -> Vec3<Self> {
                 let vertices = &vertices[..$n];
                 let end = 3 * largest(vertices) + 3;
-                // Four numbers are read at each point, so the last point takes the other branch.
+                assert!(end <= positions.len(), "a vertex is out of bounds");
+                // Four numbers are read at each point, of the last point three only.
                 let [x, y, z] = if end < positions.len() {
                     // SAFETY: all N points and a number more lie within; for the rest see the module.
-                    unsafe { $ops::points(positions.as_ptr(), vertices) }
+                    unsafe { $ops::points::<true>(positions.as_ptr(), vertices) }
                 } else {
-                    let (near, own) = copied(positions, vertices);
-                    // SAFETY: the copy has all N points and a number more; see the module.
-                    unsafe { $ops::points(near.as_ptr(), &own[..$n]) }
+                    // SAFETY: all N points lie within; for the rest see the module.
+                    unsafe { $ops::points::<false>(positions.as_ptr(), vertices) }
                 };
                 Vec3::new(Self(x), Self(y), Self(z))
+            }
+            #[inline(always)]
+            fn store_four(values: [Self; 4], out: &mut [f64], offset: usize, stride: usize) {
+                let out = &mut out[offset..][..($n - 1) * stride + 4];
+                let [a, b, c, d] = values;
+                // SAFETY: the last lane's place lies within, the others before it; for the rest see the
+                // module.
+                unsafe { $ops::store_four(out.as_mut_ptr(), stride, [a.0, b.0, c.0, d.0]) }
             }
         }
     };
@@ -277,23 +285,6 @@ fn largest(indices: &[u32]) -> usize {
         i += 1;
     }
     largest as usize
-}
-
-/// The given points in a list of their own, with a number to spare, and their numbers there.
-#[cold]
-#[inline(never)]
-fn copied(
-    positions: &[f64],
-    vertices: &[u32],
-) -> ([f64; 3 * MAX_LANES_F64 + 1], [u32; MAX_LANES_F64]) {
-    let mut near = [0.0; 3 * MAX_LANES_F64 + 1];
-    let mut own = [0; MAX_LANES_F64];
-    for (i, &vertex) in vertices.iter().enumerate() {
-        let start = 3 * vertex as usize;
-        near[3 * i..3 * i + 3].copy_from_slice(&positions[start..start + 3]);
-        own[i] = i as u32;
-    }
-    (near, own)
 }
 
 /// Functions of one expression each, inlined into whatever has the target feature.

@@ -2,7 +2,7 @@
 
 use costate_num::{Scalar, Vec3};
 
-use super::Surface;
+use super::{Bound, Pose, Surface};
 
 /// A box; size: three half lengths.
 ///
@@ -46,6 +46,16 @@ impl Surface for Cuboid {
         // A height whose square underflows counts as the face itself.
         let outside = height.gt(zero);
         (S::select(outside, height, depth), Vec3::select(outside, outward, face))
+    }
+
+    fn bound(pose: &Pose<f64>) -> Bound {
+        let axis = |k: usize| {
+            let mut axis = [0.0; 3];
+            axis[k] = 1.0;
+            pose.quat.rotate(Vec3::from_array(axis))
+        };
+        // The axes are units to rounding only.
+        Bound::Box([axis(0), axis(1), axis(2)], pose.size.map(|half| half * (1.0 + 1e-12)))
     }
 
     fn reach(size: &[f64; 3]) -> Option<f64> {

@@ -24,9 +24,67 @@ pub trait Surface: Send + Sync + 'static {
     /// direction at all (the centre of a sphere) has the normal zero, with derivative zero.
     fn distance<S: Scalar>(p: Vec3<S>, size: &[S; 3]) -> (S, Vec3<S>);
 
+    /// A cheap bound of the shape.
+    fn bound(pose: &Pose<f64>) -> Bound {
+        Bound::around(Self::reach(&pose.size), pose)
+    }
+
     /// Radius of a ball about the frame's origin that holds the shape, m; `None` where it has no
     /// bound.
     fn reach(size: &[f64; 3]) -> Option<f64>;
+}
+
+/// What holds a shape, about the origin of its frame.
+#[derive(Clone, Copy, Debug)]
+pub enum Bound {
+    /// What lies below the plane with this normal.
+    HalfSpace(Vec3<f64>),
+    /// A ball of this radius, m.
+    Ball(f64),
+    /// A box: its axes and half lengths, m.
+    Box([Vec3<f64>; 3], [f64; 3]),
+}
+
+/// Relative slack of the bounds, so that their rounding rules out no point that touches.
+const SLACK: f64 = 1e-12;
+
+impl Bound {
+    /// The ball of radius `reach`, or all below the frame's z axis.
+    pub fn around(reach: Option<f64>, pose: &Pose<f64>) -> Self {
+        match reach {
+            Some(reach) => Self::Ball(reach * (1.0 + SLACK)),
+            None => Self::HalfSpace(pose.quat.rotate(Vec3::splat([0.0, 0.0, 1.0]))),
+        }
+    }
+
+    /// Whether a ball of radius `r` about the point `d`, counted from the frame's origin in the axes of the
+    /// world, may touch what is held.
+    #[inline(always)]
+    pub fn may_hold<S: Scalar>(&self, d: Vec3<S>, r: S) -> S::Mask {
+        match *self {
+            Self::HalfSpace(n) => height(n, d).le(r + slack(d)),
+            Self::Ball(reach) => {
+                let reach = S::splat(reach) + r;
+                d.norm_squared().le(reach * reach)
+            }
+            Self::Box([a, b, c], half) => {
+                let r = r + slack(d);
+                height(a, d).abs().le(r + S::splat(half[0]))
+                    & height(b, d).abs().le(r + S::splat(half[1]))
+                    & height(c, d).abs().le(r + S::splat(half[2]))
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn height<S: Scalar>(n: Vec3<f64>, d: Vec3<S>) -> S {
+    d.x.scale(n.x) + d.y.scale(n.y) + d.z.scale(n.z)
+}
+
+#[inline(always)]
+fn slack<S: Scalar>(d: Vec3<S>) -> S {
+    (d.x.abs() + d.y.abs() + d.z.abs()).scale(SLACK)
 }
 
 /// Where a static shape stands.

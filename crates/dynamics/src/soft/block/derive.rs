@@ -3,6 +3,7 @@
 use costate_num::{Dual, DualN, Scalar, Vec3};
 
 use super::Block;
+use super::mesh::{CHUNK, WIDTH};
 use crate::soft::element::{Element, dual3};
 
 impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<L, V, P, C> {
@@ -102,38 +103,60 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
         }
     }
 
-    pub(super) fn derive_constants(&self, theta: &[f64], c: &mut [f64]) {
+    /// Writes the constants of every element, `values` at each; the last group is filled up with the last
+    /// element's.
+    fn write(&self, c: &mut [f64], values: impl Fn(usize) -> [f64; C]) {
         let n = self.len();
         for e in 0..n {
-            let values = L::derive(&self.rest_positions(theta, e), &self.parameters(theta, e));
-            for (i, value) in values.iter().enumerate() {
-                c[i * n + e] = *value;
+            let values = values(e);
+            for (i, &value) in values.iter().enumerate() {
+                let at = self.places.at(i, e);
+                if self.places.is_shared(i) {
+                    // The first element of each chunk writes it for all.
+                    if e.is_multiple_of(CHUNK) {
+                        c[at..at + WIDTH].fill(value);
+                    }
+                } else if e + 1 == n {
+                    c[at..at + WIDTH - e % WIDTH].fill(value);
+                } else {
+                    c[at] = value;
+                }
             }
         }
+    }
+
+    pub(super) fn derive_constants(&self, theta: &[f64], c: &mut [f64]) {
+        self.write(c, |e| L::derive(&self.rest_positions(theta, e), &self.parameters(theta, e)));
     }
 
     pub(super) fn derive_tangents(&self, theta: &[f64], theta_dot: &[f64], c_dot: &mut [f64]) {
-        let n = self.len();
-        for e in 0..n {
+        self.write(c_dot, |e| {
             let (x, p) = self.dual_inputs(theta, theta_dot, e);
-            for (i, value) in L::derive(&x, &p).iter().enumerate() {
-                c_dot[i * n + e] = value.tangent[0];
-            }
-        }
+            L::derive(&x, &p).map(|value| value.tangent[0])
+        });
     }
 
     pub(super) fn derive_adjoints(&self, theta: &[f64], c_bar: &[f64], theta_bar: &mut [f64]) {
-        let n = self.len();
-        for e in 0..n {
+        for e in 0..self.len() {
             self.pull_inputs(theta, e, theta_bar, |x, p| {
                 let mut slope = [0.0; 3];
                 for (i, value) in L::derive(x, p).iter().enumerate() {
+                    if self.places.is_shared(i) {
+                        continue;
+                    }
+                    let bar = c_bar[self.places.at(i, e)];
                     for (k, s) in slope.iter_mut().enumerate() {
-                        *s += c_bar[i * n + e] * value.tangent[k];
+                        *s += bar * value.tangent[k];
                     }
                 }
                 slope
             });
+        }
+        for i in (0..C).filter(|&i| self.places.is_shared(i)) {
+            if let Some(parameter) = L::copied(i).map(|at| &self.parameters[at]) {
+                let bar = self.places.groups(i).flat_map(|group| &c_bar[group]).sum();
+                parameter.pullback(theta, bar, theta_bar, 0);
+            }
         }
     }
 

@@ -9,10 +9,9 @@ use crate::soft::element::{Element, dual3};
 impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<L, V, P, C> {
     /// The constants of element `e`, with the input added to the one that it drives.
     fn constants<S: Scalar>(&self, c: &[f64], u: &[f64], e: usize) -> [S; C] {
-        let n = self.len();
         let mut out = [S::zero(); C];
         for (i, slot) in out.iter_mut().enumerate() {
-            *slot = S::splat(c[i * n + e]);
+            *slot = S::splat(c[self.places.at(i, e)]);
         }
         if let Some(drive) = self.drive {
             out[drive.constant] += S::splat(u[drive.input]);
@@ -54,8 +53,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
     }
 
     pub(super) fn add_energy_adjoints(&self, c: &[f64], at: At, weight: f64, adjoints: Adjoints) {
-        let n = self.len();
-        for e in 0..n {
+        for e in 0..self.len() {
             let x = self.at(at.x, e);
             let values: [f64; C] = self.constants(c, at.u, e);
             let mut xd = [Vec3::zero(); V];
@@ -83,7 +81,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
                 let mut moved = cd;
                 moved[i] = Dual::variable(values[i], 0);
                 let slope = weight * L::energy(&xd, &moved).tangent[0];
-                adjoints.c[i * n + e] += slope;
+                adjoints.c[self.places.at(i, e)] += slope;
                 if let Some(drive) = self.drive.filter(|drive| drive.constant == i) {
                     adjoints.u[drive.input] += slope;
                 }

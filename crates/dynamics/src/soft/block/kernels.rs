@@ -7,13 +7,15 @@ use costate_num::{Dual, Lanes, Scalar, Vec3};
 
 use super::mesh::{Mesh, WIDTH, store};
 use super::mode::{self, Modal};
+use super::places::{Bars, Places};
 use crate::soft::element::{Element, Scope, dual3, tangent3};
 
 /// The state and constants that elements are evaluated at.
 #[derive(Clone, Copy)]
-pub(super) struct Inputs<'a, const V: usize> {
+pub(super) struct Inputs<'a, const V: usize, const C: usize> {
     pub mesh: &'a Mesh<V>,
-    /// Constants: `i` of element `e` at `i n + e`.
+    /// Where constants and their tangents lie.
+    pub places: &'a Places<C>,
     pub c: &'a [f64],
     /// A constant and what is added to it.
     pub drive: Option<(usize, f64)>,
@@ -22,54 +24,48 @@ pub(super) struct Inputs<'a, const V: usize> {
     pub scope: Scope,
 }
 
-/// The last constants of each kind, where fewer than [`WIDTH`] are left, padded by repetition.
-struct Tail<const C: usize> {
-    rows: [[f64; WIDTH]; C],
-    start: usize,
+/// Where the constants of a group of elements lie, going on from group to group.
+struct Walk<const C: usize> {
+    places: [(usize, usize); C],
+    first: usize,
 }
 
-impl<const C: usize> Tail<C> {
+impl<const C: usize> Walk<C> {
+    /// Starts at a group of elements.
     #[inline(always)]
-    fn new(values: &[f64], n: usize) -> Self {
-        let start = n / WIDTH * WIDTH;
-        let mut rows = [[0.0; WIDTH]; C];
-        if start < n && !values.is_empty() {
+    fn new(places: &Places<C>, first: usize) -> Self {
+        Self { places: places.walk(first), first }
+    }
+
+    /// Goes on to the element `e`, the next that is loaded.
+    #[inline(always)]
+    fn go_to(&mut self, e: usize) {
+        if e.is_multiple_of(WIDTH) && e > self.first {
             let mut i = 0;
             while i < C {
-                let mut lane = 0;
-                while lane < WIDTH {
-                    let e = if start + lane < n { start + lane } else { n - 1 };
-                    rows[i][lane] = values[i * n + e];
-                    lane += 1;
-                }
+                self.places[i].0 += self.places[i].1;
                 i += 1;
             }
         }
-        Self { rows, start }
     }
 
-    /// Constants of the elements from `e` on.
+    /// Constants of the elements from `e` on, one of the group at hand.
     #[inline(always)]
-    fn load<S: Lanes>(&self, values: &[f64], n: usize, e: usize) -> [S; C] {
+    fn load<S: Lanes>(&self, values: &[f64], e: usize) -> [S; C] {
         let mut out = [S::zero(); C];
-        let (from, stride) = if e < self.start {
-            (&values[e..], n)
-        } else {
-            (&self.rows.as_flattened()[e - self.start..], WIDTH)
-        };
         let mut i = 0;
         while i < C {
-            out[i] = S::load(&from[i * stride..]);
+            out[i] = S::load(&values[self.places[i].0 + e % WIDTH..]);
             i += 1;
         }
         out
     }
 }
 
-impl<const V: usize> Inputs<'_, V> {
+impl<const V: usize, const C: usize> Inputs<'_, V, C> {
     #[inline(always)]
-    fn constants<S: Lanes, const C: usize>(&self, tail: &Tail<C>, e: usize) -> [S; C] {
-        let mut c = tail.load(self.c, self.mesh.count(), e);
+    fn constants<S: Lanes>(&self, walk: &Walk<C>, e: usize) -> [S; C] {
+        let mut c = walk.load(self.c, e);
         if let Some((constant, value)) = self.drive {
             c[constant] += S::splat(value);
         }
@@ -84,7 +80,7 @@ impl<const V: usize> Inputs<'_, V> {
 
 /// Forces into a buffer.
 pub(super) struct ForceKernel<'a, L, const V: usize, const P: usize, const C: usize> {
-    pub inputs: Inputs<'a, V>,
+    pub inputs: Inputs<'a, V, C>,
     pub elements: Range<usize>,
     pub out: &'a mut [f64],
     pub law: PhantomData<L>,
@@ -101,15 +97,17 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
     }
     #[inline(always)]
     fn run_in<S: Lanes, const MODE: u8>(self) {
-        let Inputs { mesh, c, x, scope, .. } = self.inputs;
+        let Inputs { mesh, places, x, scope, .. } = self.inputs;
         let scope = mode::within::<MODE>(scope);
-        let tail = Tail::<C>::new(c, mesh.count());
+        let mut walk = Walk::new(places, self.elements.start);
         let mut e = self.elements.start;
         while e < self.elements.end {
+            walk.go_to(e);
             let x = mesh.load::<S>(x, e);
             let v = self.inputs.velocities(e, scope);
-            let c = self.inputs.constants(&tail, e);
-            store(&L::force_within(&x, &v, &c, scope), self.out, e - self.elements.start);
+            let c = self.inputs.constants(&walk, e);
+            let f = L::force_within(&x, &v, &c, scope);
+            store(&f, &[S::zero(); V], self.out, e - self.elements.start);
             e += S::N;
         }
     }
@@ -117,18 +115,19 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
 
 /// Where the adjoints of a range of elements go.
 pub(super) struct Outputs<'a, const C: usize> {
+    /// With the work λ·f beside them where [`Scope::work`] says so.
     pub x: &'a mut [f64],
     /// Left as it is where damping is left out.
     pub v: &'a mut [f64],
-    /// Adjoints of each constant of the range's elements, added to.
-    pub c: [&'a mut [f64]; C],
+    /// Adjoints of the constants of the range's elements, added to.
+    pub c: Bars<'a, C>,
     /// The adjoint of the driven constant by itself; empty where none is.
     pub drive: &'a mut [f64],
 }
 
 /// Adjoints into buffers.
 pub(super) struct PullKernel<'a, L, const V: usize, const P: usize, const C: usize> {
-    pub inputs: Inputs<'a, V>,
+    pub inputs: Inputs<'a, V, C>,
     pub elements: Range<usize>,
     pub lambda: &'a [f64],
     pub out: Outputs<'a, C>,
@@ -146,30 +145,40 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
     }
     #[inline(always)]
     fn run_in<S: Lanes, const MODE: u8>(self) {
-        let Inputs { mesh, c, x, scope, drive, .. } = self.inputs;
+        let Inputs { mesh, places, x, scope, drive, .. } = self.inputs;
         let scope = mode::within::<MODE>(scope);
-        let Outputs { x: x_out, v: v_out, c: c_out, drive: drive_out } = self.out;
-        let tail = Tail::<C>::new(c, mesh.count());
+        let Outputs { x: x_out, v: v_out, c: mut c_out, drive: drive_out } = self.out;
+        let mut walk = Walk::new(places, self.elements.start);
         let (skip, dampers) = (L::rest_constants(), L::dampers());
         let (start, end) = (self.elements.start, self.elements.end);
         let mut e = start;
         while e < end {
+            walk.go_to(e);
             let x = mesh.load::<S>(x, e);
             let v = self.inputs.velocities(e, scope);
-            let c = self.inputs.constants(&tail, e);
+            let c = self.inputs.constants(&walk, e);
             let lambda = mesh.load::<S>(self.lambda, e);
             let at = e - start;
             let g = L::adjoint_within(&x, &v, &c, &lambda, scope);
-            store(&g.x, x_out, at);
-            if scope.damping && !scope.idle {
-                store(&g.v, v_out, at);
+            let mut work = [S::zero(); V];
+            if scope.work {
+                let f = L::force_within(&x, &v, &c, scope);
+                let mut k = 0;
+                while k < V {
+                    work[k] = lambda[k].dot(f[k]);
+                    k += 1;
+                }
             }
-            let mut i = 0;
+            store(&g.x, &work, x_out, at);
+            if scope.damping && !scope.idle {
+                store(&g.v, &[S::zero(); V], v_out, at);
+            }
+            let mut i = if scope.constants { 0 } else { C };
             while i < C {
                 let left_out = !scope.rest && i >= skip.start && i < skip.end
                     || !scope.damping && contains(dampers, i);
                 if !left_out {
-                    add(g.c[i], &mut c_out[i][at..]);
+                    add(g.c[i], c_out.row(i, at));
                 }
                 i += 1;
             }
@@ -209,7 +218,7 @@ fn add<S: Lanes>(value: S, to: &mut [f64]) {
 
 /// Tangents of forces along one direction into a buffer.
 pub(super) struct PushKernel<'a, L, const V: usize, const P: usize, const C: usize> {
-    pub inputs: Inputs<'a, V>,
+    pub inputs: Inputs<'a, V, C>,
     pub elements: Range<usize>,
     pub x_dot: &'a [f64],
     pub v_dot: &'a [f64],
@@ -232,22 +241,22 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
     }
     #[inline(always)]
     fn run_in<S: Lanes, const MODE: u8>(self) {
-        let Inputs { mesh, c, x, scope, drive, .. } = self.inputs;
+        let Inputs { mesh, places, x, scope, drive, .. } = self.inputs;
         let scope = mode::within::<MODE>(scope);
-        let n = mesh.count();
-        let (tail, tail_dot) = (Tail::<C>::new(c, n), Tail::<C>::new(self.c_dot, n));
+        let mut walk = Walk::new(places, self.elements.start);
         let mut e = self.elements.start;
         while e < self.elements.end {
+            walk.go_to(e);
             let (x, dx) = (mesh.load::<S>(x, e), mesh.load::<S>(self.x_dot, e));
             let v = self.inputs.velocities::<S>(e, scope);
             let mut dv = [Vec3::zero(); V];
             if scope.damping {
                 dv = mesh.load(self.v_dot, e);
             }
-            let c: [S; C] = self.inputs.constants(&tail, e);
+            let c: [S; C] = self.inputs.constants(&walk, e);
             let mut dc = [S::zero(); C];
             if !self.c_dot.is_empty() {
-                dc = tail_dot.load(self.c_dot, n, e);
+                dc = walk.load(self.c_dot, e);
             }
             if let Some((constant, _)) = drive {
                 dc[constant] += S::splat(self.drive_dot);
@@ -273,7 +282,7 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Modal
                 tangent[i] = tangent3(force[i]);
                 i += 1;
             }
-            store(&tangent, self.out, e - self.elements.start);
+            store(&tangent, &[S::zero(); V], self.out, e - self.elements.start);
             e += S::N;
         }
     }

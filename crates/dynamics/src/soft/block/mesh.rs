@@ -5,21 +5,24 @@ use std::ops::Range;
 use costate_num::{Lanes, Vec3};
 use rayon::prelude::*;
 
-/// Elements in a block of the element buffer: the widest register. A buffer has `3 V` rows of this
-/// many numbers per block, whatever register is in use, so that sums do not depend on it.
+/// Elements in a group, whose constants lie together: the widest register.
 pub(super) const WIDTH: usize = 8;
+
+/// Numbers per vertex of an element in the element buffer, and per vertex of a chunk in the sums: a
+/// vector, and a scalar beside it that few passes use. Together they are one or two registers.
+pub(super) const FOUR: usize = 4;
 
 /// From how many elements on the work is spread over threads.
 const PARALLEL: usize = 8192;
 /// Elements that are worked on in one go, a multiple of [`WIDTH`]: few enough for their buffer to
 /// stay in the cache that is nearest, many enough for most of their vertices to be their own.
-const CHUNK: usize = 512;
+pub(super) const CHUNK: usize = 512;
 /// Vertices that one thread takes at a time.
 const VERTEX_CHUNK: usize = 1024;
 
 /// Stencils of `V` vertices, in chunks.
 ///
-/// The elements of a chunk are evaluated into a buffer that is summed at the chunk's vertices
+/// The elements of a chunk are evaluated into a buffer, [`FOUR`] numbers per vertex of each, that is summed at the chunk's vertices
 /// at once; the sums of all chunks are then added up at each vertex, in the order of the chunks. What
 /// goes through memory is one vector per vertex and chunk, not one per vertex of each element.
 pub(super) struct Mesh<const V: usize> {
@@ -39,6 +42,8 @@ pub(super) struct Mesh<const V: usize> {
 pub(super) struct Chunk {
     /// The elements.
     pub elements: Range<usize>,
+    /// The vertices that they touch.
+    vertices: Vec<u32>,
     /// Places in the chunk's buffer for each of its vertices, in the order of the elements.
     slots: Lists,
 }
@@ -83,26 +88,45 @@ impl Lists {
 }
 
 impl Chunk {
-    /// Number of vertices that its elements touch.
-    pub(super) fn vertices(&self) -> usize {
-        self.slots.len()
+    /// Length of the sums at its vertices.
+    pub(super) fn sums_len(&self) -> usize {
+        FOUR * self.vertices.len()
     }
 
     /// Sums the buffer of the chunk's elements at each of its vertices.
     pub(super) fn sum(&self, buffer: &[f64], sums: &mut [f64]) {
-        for (slots, sum) in self.slots.from(0).zip(sums.chunks_exact_mut(3)) {
-            let (mut x, mut y, mut z) = (0.0, 0.0, 0.0);
-            for &slot in slots {
-                let rows = &buffer[slot as usize..slot as usize + 2 * WIDTH + 1];
-                x += rows[0];
-                y += rows[WIDTH];
-                z += rows[2 * WIDTH];
-            }
-            sum[0] = x;
-            sum[1] = y;
-            sum[2] = z;
+        for (slots, sum) in self.slots.from(0).zip(sums.chunks_exact_mut(FOUR)) {
+            sum.copy_from_slice(&total(slots, buffer));
         }
     }
+
+    /// Adds the sums of the chunk's elements at its vertices, where no other chunk has any: vectors, and
+    /// scalars where they are wanted.
+    pub(super) fn add(&self, buffer: &[f64], to: &mut [f64], work: &mut [f64]) {
+        for (slots, &vertex) in self.slots.from(0).zip(&self.vertices) {
+            let [x, y, z, w] = total(slots, buffer);
+            let out = &mut to[3 * vertex as usize..][..3];
+            out[0] += x;
+            out[1] += y;
+            out[2] += z;
+            if let Some(out) = work.get_mut(vertex as usize) {
+                *out += w;
+            }
+        }
+    }
+}
+
+/// The sum of the fours at some places of a buffer.
+#[inline(always)]
+fn total(places: &[u32], buffer: &[f64]) -> [f64; FOUR] {
+    let mut sum = [0.0; FOUR];
+    for &place in places {
+        let four = &buffer[FOUR * place as usize..][..FOUR];
+        for (sum, value) in sum.iter_mut().zip(four) {
+            *sum += value;
+        }
+    }
+    sum
 }
 
 impl<const V: usize> Mesh<V> {
@@ -127,22 +151,17 @@ impl<const V: usize> Mesh<V> {
             for (e, stencil) in stencils[elements.clone()].iter().enumerate() {
                 for (k, v) in stencil.iter().enumerate() {
                     let local = vertices.partition_point(|known| known < v);
-                    let slot = (e / WIDTH * V + k) * 3 * WIDTH + e % WIDTH;
-                    slots.push((local as u32, slot as u32));
+                    slots.push((local as u32, (e * V + k) as u32));
                 }
             }
             let begin = of_vertices.len() as u32;
             let own = vertices.iter().zip(begin..);
             of_vertices.extend(own.map(|(&v, sum)| (v - first as u32, sum)));
-            chunks.push(Chunk { elements, slots: Lists::new(vertices.len(), &slots) });
+            let slots = Lists::new(vertices.len(), &slots);
+            chunks.push(Chunk { elements, vertices, slots });
         }
         let sums = Lists::new(last - first, &of_vertices);
         Self { count, rows, chunks, first, sums, sums_count: of_vertices.len() }
-    }
-
-    /// Number of elements.
-    pub(super) fn count(&self) -> usize {
-        self.count
     }
 
     /// The chunks.
@@ -155,14 +174,14 @@ impl<const V: usize> Mesh<V> {
         &self.rows[k][e..e + count]
     }
 
-    /// Length of the sums of all chunks, one vector each.
+    /// Length of the sums of all chunks.
     pub(super) fn sums_len(&self) -> usize {
-        3 * self.sums_count
+        FOUR * self.sums_count
     }
 
-    /// Length of the buffer of a range of elements: one vector per vertex of each.
+    /// Length of the buffer of a range of elements: a vector and a scalar per vertex of each.
     pub(super) fn buffer_len(elements: &Range<usize>) -> usize {
-        elements.len().next_multiple_of(WIDTH) * V * 3
+        elements.len().next_multiple_of(WIDTH) * V * FOUR
     }
 
     /// Whether the work is spread over threads.
@@ -182,7 +201,7 @@ impl<const V: usize> Mesh<V> {
         out
     }
 
-    /// Adds to each vertex the sums of its chunks.
+    /// Adds to each vertex the vectors in the sums of its chunks.
     pub(super) fn gather(&self, sums: &[f64], to: &mut [f64]) {
         let to = &mut to[3 * self.first..3 * (self.first + self.sums.len())];
         if self.is_spread() {
@@ -196,36 +215,42 @@ impl<const V: usize> Mesh<V> {
 
     fn gather_part(&self, sums: &[f64], first: usize, to: &mut [f64]) {
         for (places, out) in self.sums.from(first).zip(to.chunks_exact_mut(3)) {
-            let (mut x, mut y, mut z) = (0.0, 0.0, 0.0);
-            for &place in places {
-                let sum = &sums[3 * place as usize..3 * place as usize + 3];
-                x += sum[0];
-                y += sum[1];
-                z += sum[2];
-            }
+            let [x, y, z, _] = total(places, sums);
             out[0] += x;
             out[1] += y;
             out[2] += z;
         }
     }
+
+    /// Adds to each vertex the scalars in the sums of its chunks.
+    pub(super) fn gather_work(&self, sums: &[f64], to: &mut [f64]) {
+        let to = &mut to[self.first..self.first + self.sums.len()];
+        let part = |(i, part): (usize, &mut [f64])| {
+            for (places, out) in self.sums.from(i * VERTEX_CHUNK).zip(part) {
+                *out += places.iter().map(|&at| sums[FOUR * at as usize + 3]).sum::<f64>();
+            }
+        };
+        if self.is_spread() {
+            to.par_chunks_mut(VERTEX_CHUNK).enumerate().for_each(part);
+        } else {
+            to.chunks_mut(VERTEX_CHUNK).enumerate().for_each(part);
+        }
+    }
 }
 
-/// Writes one vector per vertex of the elements from `e` on to their part of a buffer, `e` counted
-/// from the part's first element.
+/// Writes a vector, and a scalar beside it, per vertex of the elements from `e` on to their part of a
+/// buffer, `e` counted from the part's first element.
 #[inline(always)]
 pub(super) fn store<S: Lanes, const V: usize>(
     vectors: &[Vec3<S>; V],
+    scalars: &[S; V],
     buffer: &mut [f64],
     e: usize,
 ) {
-    let block = &mut buffer[e / WIDTH * V * 3 * WIDTH..][..V * 3 * WIDTH];
-    let lane = e % WIDTH;
     let mut k = 0;
     while k < V {
-        let at = 3 * k * WIDTH + lane;
-        vectors[k].x.store(&mut block[at..]);
-        vectors[k].y.store(&mut block[at + WIDTH..]);
-        vectors[k].z.store(&mut block[at + 2 * WIDTH..]);
+        let Vec3 { x, y, z } = vectors[k];
+        S::store_four([x, y, z, scalars[k]], buffer, (e * V + k) * FOUR, V * FOUR);
         k += 1;
     }
 }

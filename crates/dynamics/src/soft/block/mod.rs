@@ -9,6 +9,7 @@ mod energy;
 mod kernels;
 mod mesh;
 mod mode;
+mod places;
 mod recorded;
 mod recorded_graph;
 #[cfg(test)]
@@ -26,18 +27,18 @@ use rayon::prelude::*;
 use self::kernels::{ForceKernel, Inputs, Outputs, PullKernel, PushKernel};
 use self::mesh::{Chunk, Mesh};
 use self::mode::run;
+use self::places::{Bars, Places};
 use super::element::{Element, Scope};
 use super::parameter::Parameter;
 use crate::force::{Adjoints, At, Force, Scratch, Tangents};
 
 /// The elements of one kind, their stencils (global vertex indices) and where their parameters
 /// and rest positions come from.
-///
-/// Constants are stored as a structure of arrays: constant `i` of element `e` at `i n + e`.
 pub struct Block<L, const V: usize, const P: usize, const C: usize> {
     label: String,
     stencils: Vec<[u32; V]>,
     mesh: Mesh<V>,
+    places: Places<C>,
     parameters: [Parameter; P],
     rest: RestPositions,
     total_mass: Option<usize>,
@@ -71,17 +72,19 @@ struct Buffers {
     x: Vec<f64>,
     v: Vec<f64>,
     drive: Vec<f64>,
+    /// Forces on the vertices, of laws whose adjoints come without.
+    force: Vec<f64>,
 }
 
 /// What the adjoint of a chunk of elements writes to.
 struct Part<'a, const C: usize> {
     chunk: &'a Chunk,
-    /// Sums at its vertices of the adjoints of positions.
+    /// Sums at its vertices of the adjoints of positions, and of work.
     x: &'a mut [f64],
-    /// The same of velocities; empty without damping.
+    /// Those of velocities; empty without damping.
     v: &'a mut [f64],
-    /// Adjoints of each constant of its elements.
-    c: [&'a mut [f64]; C],
+    /// Adjoints of the constants of its elements.
+    c: Bars<'a, C>,
     /// Of the driven constant by itself; empty where none is.
     drive: &'a mut [f64],
 }
@@ -103,9 +106,11 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
         parameters: [Parameter; P],
         rest: RestPositions,
     ) -> Self {
+        let is_shared = |i| L::copied(i).is_some_and(|at| parameters[at].is_uniform());
         Self {
             label,
             mesh: Mesh::new(&stencils),
+            places: Places::new(stencils.len(), is_shared),
             stencils,
             parameters,
             rest,
@@ -142,9 +147,8 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
     /// Whether one of the constants `list` is not zero in `c`, a set of constants or of their
     /// tangents.
     fn any(&self, list: &[usize], c: &[f64]) -> bool {
-        let n = self.len();
-        let on = |&i: &usize| c[i * n..(i + 1) * n].iter().any(|&d| d != 0.0);
-        !c.is_empty() && list.iter().any(on)
+        let on = |group: Range<usize>| c[group].iter().any(|&d| d != 0.0);
+        !c.is_empty() && list.iter().any(|&i| self.places.groups(i).any(on))
     }
 
     /// Whether there is damping.
@@ -157,9 +161,9 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
         Scope { damping: self.has_damping(c), air: self.any(L::AIR, c), ..self.wanted }
     }
 
-    fn inputs<'a>(&'a self, c: &'a [f64], at: At<'a>, scope: Scope) -> Inputs<'a, V> {
+    fn inputs<'a>(&'a self, c: &'a [f64], at: At<'a>, scope: Scope) -> Inputs<'a, V, C> {
         let drive = self.drive.map(|drive| (drive.constant, at.u[drive.input]));
-        Inputs { mesh: &self.mesh, c, drive, x: at.x, v: at.v, scope }
+        Inputs { mesh: &self.mesh, places: &self.places, c, drive, x: at.x, v: at.v, scope }
     }
 
     /// The tangent of the driven constant, for that of the inputs.
@@ -175,21 +179,12 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
         c: &'a mut [f64],
         damped: bool,
     ) -> impl Iterator<Item = Part<'a, C>> {
-        let (n, len) = (self.len(), self.mesh.sums_len());
+        let len = self.mesh.sums_len();
         buffers.x.resize(len, 0.0);
         buffers.v.resize(if damped { len } else { 0 }, 0.0);
-        buffers.drive.resize(if self.drive.is_some() { n } else { 0 }, 0.0);
         let (mut x, mut v, mut drive) = (&mut *buffers.x, &mut *buffers.v, &mut *buffers.drive);
-        let mut rows: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
-        for (slot, row) in rows.iter_mut().zip(c.chunks_mut(n.max(1))) {
-            *slot = row;
-        }
-        self.mesh.chunks().iter().map(move |chunk| {
-            let (count, size) = (chunk.elements.len(), 3 * chunk.vertices());
-            let mut c: [&mut [f64]; C] = std::array::from_fn(|_| Default::default());
-            for (part, rest) in c.iter_mut().zip(&mut rows) {
-                *part = take(rest, count);
-            }
+        self.mesh.chunks().iter().zip(self.places.chunks(c)).map(move |(chunk, c)| {
+            let (count, size) = (chunk.elements.len(), chunk.sums_len());
             let (x, v, drive) = (take(&mut x, size), take(&mut v, size), take(&mut drive, count));
             Part { chunk, x, v, c, drive }
         })
@@ -200,7 +195,75 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Block<
         &'a self,
         mut sums: &'a mut [f64],
     ) -> impl Iterator<Item = (&'a Chunk, &'a mut [f64])> {
-        self.mesh.chunks().iter().map(move |chunk| (chunk, take(&mut sums, 3 * chunk.vertices())))
+        self.mesh.chunks().iter().map(move |chunk| (chunk, take(&mut sums, chunk.sums_len())))
+    }
+
+    /// Evaluates the elements chunk by chunk into their buffers, and adds what is there to the vertices.
+    fn assemble(
+        &self,
+        sums: &mut Vec<f64>,
+        to: &mut [f64],
+        evaluate: impl Fn(Range<usize>, &mut [f64]) + Sync + Send,
+    ) {
+        if let [only] = self.mesh.chunks() {
+            with_buffers(Mesh::<V>::buffer_len(&only.elements), |[out]| {
+                evaluate(only.elements.clone(), out);
+                only.add(out, to, &mut []);
+            });
+            return;
+        }
+        sums.resize(self.mesh.sums_len(), 0.0);
+        self.each(self.parts(sums), |(chunk, sums)| {
+            with_buffers(Mesh::<V>::buffer_len(&chunk.elements), |[out]| {
+                evaluate(chunk.elements.clone(), out);
+                chunk.sum(out, sums);
+            });
+        });
+        self.mesh.gather(sums, to);
+    }
+
+    /// As [`assemble`](Self::assemble), of adjoints: `evaluate` is given a chunk's part and its buffers for positions
+    /// and velocities, the latter where there is damping. With `work`, scalars of the former are added to it.
+    fn assemble_adjoints(
+        &self,
+        buffers: &mut Buffers,
+        adjoints: Adjoints,
+        damped: bool,
+        evaluate: impl Fn(&Chunk, Bars<C>, &mut [f64], [&mut [f64]; 2]) + Sync + Send,
+    ) {
+        let Adjoints { x: to_x, v: to_v, u, c, work } = adjoints;
+        let drive_len = if self.drive.is_some() { self.len() } else { 0 };
+        buffers.drive.resize(drive_len, 0.0);
+        if let [only] = self.mesh.chunks() {
+            with_buffers(Mesh::<V>::buffer_len(&only.elements), |[x, v]| {
+                evaluate(only, self.places.bars(c), &mut buffers.drive, [&mut *x, &mut *v]);
+                only.add(x, to_x, work);
+                if damped {
+                    only.add(v, to_v, &mut []);
+                }
+            });
+        } else {
+            let parts = self.pull_parts(buffers, c, damped);
+            self.each(parts, |Part { chunk, x: x_sums, v: v_sums, c, drive }| {
+                with_buffers(Mesh::<V>::buffer_len(&chunk.elements), |[x, v]| {
+                    evaluate(chunk, c, drive, [&mut *x, &mut *v]);
+                    chunk.sum(x, x_sums);
+                    if damped {
+                        chunk.sum(v, v_sums);
+                    }
+                });
+            });
+            self.mesh.gather(&buffers.x, to_x);
+            if damped {
+                self.mesh.gather(&buffers.v, to_v);
+            }
+            if !work.is_empty() {
+                self.mesh.gather_work(&buffers.x, work);
+            }
+        }
+        if let Some(drive) = self.drive {
+            u[drive.input] += buffers.drive.iter().sum::<f64>();
+        }
     }
 
     /// Runs `work` on every item, over threads where the mesh is large.
@@ -219,14 +282,20 @@ thread_local! {
     static ELEMENTS: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls `work` with `N` buffers of `len` numbers each.
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Calls `work` with `N` buffers of `len` numbers each, which start with a cache line.
 fn with_buffers<const N: usize>(len: usize, work: impl FnOnce([&mut [f64]; N])) {
+    const NUMBERS: usize = LINE / size_of::<f64>();
+    let padded = len.next_multiple_of(NUMBERS);
     ELEMENTS.with_borrow_mut(|all| {
-        if all.len() < N * len {
-            all.resize(N * len, 0.0);
+        if all.len() < N * padded + NUMBERS {
+            all.resize(N * padded + NUMBERS, 0.0);
         }
-        let mut rest = &mut all[..];
-        work(std::array::from_fn(|_| take(&mut rest, len)));
+        let first = all.as_ptr().align_offset(LINE).min(NUMBERS);
+        let mut rest = &mut all[first..];
+        work(std::array::from_fn(|_| &mut take(&mut rest, padded)[..len]));
     });
 }
 
@@ -246,11 +315,15 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
     }
 
     fn constants_len(&self) -> usize {
-        C * self.len()
+        self.places.len()
     }
 
     fn scratch(&self) -> Scratch {
         Box::new(Buffers::default()) as Box<dyn Any + Send>
+    }
+
+    fn constant_at(&self, element: usize, constant: usize) -> Option<usize> {
+        (element < self.len() && constant < C).then(|| self.places.at(constant, element))
     }
 
     fn narrow(&mut self, wanted: &dyn Fn(usize) -> bool) {
@@ -258,11 +331,14 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
             let mut sources = parameters.iter().flat_map(|&i| self.parameters[i].sources());
             sources.any(|range| range.clone().any(wanted))
         };
+        let rest = self.rest.range.clone().any(wanted);
         self.wanted = Scope {
             damping: L::damper_parameters().is_empty() || any(L::damper_parameters()),
             idle: false,
             air: any(L::AIR),
-            rest: self.rest.range.clone().any(wanted),
+            constants: rest || any(&std::array::from_fn::<usize, P, _>(|i| i)),
+            rest,
+            work: false,
             warp: self.wanted.warp,
         };
     }
@@ -287,18 +363,11 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
     }
 
     fn add_forces(&self, c: &[f64], at: At, f: &mut [f64], scratch: &mut Scratch) {
-        let buffers = Buffers::of(scratch);
         let inputs = self.inputs(c, at, self.scope(c));
-        buffers.x.resize(self.mesh.sums_len(), 0.0);
-        self.each(self.parts(&mut buffers.x), |(chunk, sums)| {
-            let elements = chunk.elements.clone();
-            with_buffers(Mesh::<V>::buffer_len(&elements), |[out]| {
-                let law = PhantomData::<L>;
-                run::<L, _, V, P, C>(ForceKernel { inputs, elements, out: &mut *out, law });
-                chunk.sum(out, sums);
-            });
+        self.assemble(&mut Buffers::of(scratch).x, f, |elements, out| {
+            let law = PhantomData::<L>;
+            run::<L, _, V, P, C>(ForceKernel { inputs, elements, out, law });
         });
-        self.mesh.gather(&buffers.x, f);
     }
 
     fn pushforward(
@@ -317,28 +386,22 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         scope.damping |= moving(L::dampers());
         scope.air |= moving(L::AIR);
         let inputs = self.inputs(c, at, scope);
-        buffers.x.resize(self.mesh.sums_len(), 0.0);
         for k in 0..tangents.columns {
             let Tangents { x: x_dot, v: v_dot, c: c_dot, u: u_dot, .. } = column(k);
             let drive_dot = self.drive_tangent(u_dot);
-            self.each(self.parts(&mut buffers.x), |(chunk, sums)| {
-                let elements = chunk.elements.clone();
-                with_buffers(Mesh::<V>::buffer_len(&elements), |[out]| {
-                    let law = PhantomData::<L>;
-                    run::<L, _, V, P, C>(PushKernel {
-                        inputs,
-                        elements,
-                        x_dot,
-                        v_dot,
-                        c_dot,
-                        drive_dot,
-                        out: &mut *out,
-                        law,
-                    });
-                    chunk.sum(out, sums);
+            self.assemble(&mut buffers.x, &mut f_dot[k * len..(k + 1) * len], |elements, out| {
+                let law = PhantomData::<L>;
+                run::<L, _, V, P, C>(PushKernel {
+                    inputs,
+                    elements,
+                    x_dot,
+                    v_dot,
+                    c_dot,
+                    drive_dot,
+                    out,
+                    law,
                 });
             });
-            self.mesh.gather(&buffers.x, &mut f_dot[k * len..(k + 1) * len]);
         }
     }
 
@@ -350,32 +413,22 @@ impl<L: Element<V, P, C>, const V: usize, const P: usize, const C: usize> Force
         adjoints: Adjoints,
         scratch: &mut Scratch,
     ) {
-        let buffers = Buffers::of(scratch);
         let damped = self.has_damping(c);
         let damping = self.wanted.damping || damped;
         let air = self.wanted.air || self.any(L::AIR, c);
-        let scope = Scope { damping, idle: damping && !damped, air, ..self.wanted };
+        let work = !adjoints.work.is_empty();
+        let scope = Scope { damping, idle: damping && !damped, air, work, ..self.wanted };
         let inputs = self.inputs(c, at, scope);
-        let parts = self.pull_parts(buffers, adjoints.c, damped);
-        self.each(parts, |Part { chunk, x: x_sums, v: v_sums, c, drive }| {
-            let elements = chunk.elements.clone();
-            with_buffers(Mesh::<V>::buffer_len(&elements), |[x, v]| {
-                let out = Outputs { x: &mut *x, v: &mut *v, c, drive };
-                let law = PhantomData::<L>;
+        self.assemble_adjoints(
+            Buffers::of(scratch),
+            adjoints,
+            damped,
+            |chunk, c, drive, [x, v]| {
+                let (elements, law) = (chunk.elements.clone(), PhantomData::<L>);
+                let out = Outputs { x, v, c, drive };
                 run::<L, _, V, P, C>(PullKernel { inputs, elements, lambda, out, law });
-                chunk.sum(x, x_sums);
-                if damped {
-                    chunk.sum(v, v_sums);
-                }
-            });
-        });
-        self.mesh.gather(&buffers.x, adjoints.x);
-        if damped {
-            self.mesh.gather(&buffers.v, adjoints.v);
-        }
-        if let Some(drive) = self.drive {
-            adjoints.u[drive.input] += buffers.drive.iter().sum::<f64>();
-        }
+            },
+        );
     }
 
     fn fault(&self, c: &[f64], at: At) -> Option<String> {

@@ -10,7 +10,7 @@ use crate::soft::element::{Element, Scope};
 
 /// Any scope, read at run time.
 pub(super) const ANY: u8 = 0;
-/// Without damping, without derivatives by the rest shape.
+/// Without damping, without derivatives by the rest shape and without work.
 pub(super) const PLAIN: u8 = 1;
 /// Without damping, with derivatives by the rest shape.
 pub(super) const REST: u8 = 2;
@@ -21,12 +21,15 @@ pub(super) const DAMPED: u8 = 4;
 /// With damping and forces of the air.
 pub(super) const AIR: u8 = 5;
 
+/// Without damping.
+const STILL: Scope = Scope { damping: false, air: false, ..Scope::ALL };
+
 /// The scope that a mode makes of one.
 #[inline(always)]
 pub(super) fn within<const MODE: u8>(scope: Scope) -> Scope {
     match MODE {
-        PLAIN => Scope { damping: false, idle: false, air: false, rest: false, warp: false },
-        REST => Scope { damping: false, idle: false, air: false, rest: true, warp: false },
+        PLAIN => Scope { constants: scope.constants, rest: false, work: false, ..STILL },
+        REST => Scope { work: scope.work, constants: scope.constants, ..STILL },
         IDLE => Scope { damping: true, idle: true, ..scope },
         DAMPED => Scope { damping: true, idle: false, air: false, ..scope },
         AIR => Scope { damping: true, idle: false, air: true, ..scope },
@@ -97,7 +100,7 @@ pub(super) fn on_lanes<K: Modal>(kernel: K) {
             } else {
                 dispatch(In::<K, DAMPED>(kernel));
             }
-        } else if K::ADJOINT && scope.rest {
+        } else if K::ADJOINT && (scope.rest || scope.work) {
             dispatch(In::<K, REST>(kernel));
         } else {
             dispatch(In::<K, PLAIN>(kernel));

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use costate_num::Scalar;
 
-use super::mesh::{Mesh, WIDTH};
+use super::mesh::{FOUR, WIDTH};
 use super::recorded_graph::{Element, Inputs, Task};
-use super::{Block, Buffers, Part};
+use super::{Block, Buffers, LINE};
 use crate::expression::{BLOCK, Program};
 use crate::force::{Adjoints, At, Force, Scratch, Tangents};
 use crate::soft::element;
@@ -67,9 +67,6 @@ impl RecordedSprings {
         Self { block, element: Element::spring(law) }
     }
 }
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 thread_local! {
     /// The registers of the block of elements that a thread is working on.
@@ -163,7 +160,7 @@ impl<L: element::Element<V, P, C>, const V: usize, const P: usize, const C: usiz
                 }
             }
         }
-        let n = self.block.len();
+        let places = &self.block.places;
         for (first, values, drive) in
             [(inputs.c(), from.c, from.drive[0]), (inputs.c_dot(), from.c_dot, from.drive[1])]
         {
@@ -175,9 +172,10 @@ impl<L: element::Element<V, P, C>, const V: usize, const P: usize, const C: usiz
                 if values.is_empty() {
                     row.fill(0.0);
                 } else {
-                    row[..count].copy_from_slice(&values[i * n + start..][..count]);
-                    let last = row[count - 1];
-                    row[count..].fill(last);
+                    for (group, row) in row.chunks_exact_mut(WIDTH).enumerate() {
+                        let at = places.at(i, start + group * WIDTH);
+                        row.copy_from_slice(&values[at..at + WIDTH]);
+                    }
                 }
                 if drive != 0.0 && self.driven() == Some(i) {
                     for value in row {
@@ -195,17 +193,25 @@ impl<L: element::Element<V, P, C>, const V: usize, const P: usize, const C: usiz
 
     /// Runs a program whose outputs are vectors at the vertices, and sums them there.
     fn assemble(&self, program: &Program, from: &Sources, sums: &mut Vec<f64>, to: &mut [f64]) {
-        sums.resize(self.block.mesh.sums_len(), 0.0);
-        self.block.each(self.block.parts(sums), |(chunk, sums)| {
-            let elements = chunk.elements.clone();
-            super::with_buffers(Mesh::<V>::buffer_len(&elements), |[out]| {
-                self.over(program, from, &elements, |registers, at, count| {
-                    scatter::<V>(program, registers, 0, at, count, out);
-                });
-                chunk.sum(out, sums);
+        self.block.assemble(sums, to, |elements, out| {
+            self.over(program, from, &elements, |registers, at, count| {
+                scatter::<V>(program, registers, 0, at, count, out);
             });
         });
-        self.block.mesh.gather(sums, to);
+    }
+
+    /// Adds λ·f at each vertex.
+    fn add_work(&self, from: &Sources, damped: bool, buffers: &mut Buffers, work: &mut [f64]) {
+        let mut force = std::mem::take(&mut buffers.force);
+        force.clear();
+        force.resize(from.lambda.len(), 0.0);
+        let program = self.element.program(Task::Force, damped);
+        self.assemble(program, from, &mut buffers.x, &mut force);
+        let at_vertices = force.chunks_exact(3).zip(from.lambda.chunks_exact(3));
+        for (out, (f, l)) in work.iter_mut().zip(at_vertices) {
+            *out += l[0] * f[0] + l[1] * f[1] + l[2] * f[2];
+        }
+        buffers.force = force;
     }
 }
 
@@ -220,19 +226,10 @@ fn scatter<const V: usize>(
     buffer: &mut [f64],
 ) {
     for i in 0..3 * V {
-        let row = &registers[program.output(first + i)..][..BLOCK];
-        for (block, lanes) in row.chunks_exact(WIDTH).enumerate().take(count.div_ceil(WIDTH)) {
-            let place = ((at / WIDTH + block) * 3 * V + i) * WIDTH;
-            buffer[place..place + WIDTH].copy_from_slice(lanes);
+        let row = &registers[program.output(first + i)..][..count];
+        for (e, value) in row.iter().enumerate() {
+            buffer[((at + e) * V + i / 3) * FOUR + i % 3] = *value;
         }
-    }
-}
-
-/// Adds output `i` of a block of elements.
-fn add(program: &Program, registers: &[f64], i: usize, to: &mut [f64]) {
-    let row = &registers[program.output(i)..];
-    for (slot, value) in to.iter_mut().zip(row) {
-        *slot += value;
     }
 }
 
@@ -247,6 +244,9 @@ impl<L: element::Element<V, P, C>, const V: usize, const P: usize, const C: usiz
     }
     fn scratch(&self) -> Scratch {
         self.block.scratch()
+    }
+    fn constant_at(&self, element: usize, constant: usize) -> Option<usize> {
+        self.block.constant_at(element, constant)
     }
     fn narrow(&mut self, wanted: &dyn Fn(usize) -> bool) {
         self.block.narrow(wanted);
@@ -309,41 +309,38 @@ impl<L: element::Element<V, P, C>, const V: usize, const P: usize, const C: usiz
     ) {
         let buffers = Buffers::of(scratch);
         let wanted = self.block.wanted;
-        let damping = wanted.damping || self.block.has_damping(c);
+        let damped = self.block.has_damping(c);
+        let damping = wanted.damping || damped;
         let task = if wanted.rest { Task::PullAll } else { Task::Pull };
         let program = self.element.program(task, damping);
         let from = Sources { lambda, ..self.sources(c, at) };
-        let parts = self.block.pull_parts(buffers, adjoints.c, damping);
-        self.block.each(parts, |Part { chunk, x: x_sums, v: v_sums, mut c, drive }| {
-            let elements = chunk.elements.clone();
-            super::with_buffers(Mesh::<V>::buffer_len(&elements), |[x, v]| {
-                self.over(program, &from, &elements, |registers, at, count| {
+        if !adjoints.work.is_empty() {
+            self.add_work(&from, damped, buffers, adjoints.work);
+        }
+        // The program leaves no work beside the vectors.
+        let adjoints = Adjoints { work: &mut [], ..adjoints };
+        self.block.assemble_adjoints(
+            buffers,
+            adjoints,
+            damping,
+            |chunk, mut bars, drive, [x, v]| {
+                self.over(program, &from, &chunk.elements, |registers, at, count| {
                     scatter::<V>(program, registers, 0, at, count, x);
                     if damping {
                         scatter::<V>(program, registers, 3 * V, at, count, v);
                     }
+                    let output = |i: usize| &registers[program.output(6 * V + i)..][..count];
                     let first = if wanted.rest { 0 } else { self.element.rest };
-                    for (i, row) in c.iter_mut().enumerate().skip(first) {
-                        add(program, registers, 6 * V + i, &mut row[at..at + count]);
+                    let last = if wanted.constants { C } else { first };
+                    for i in first..last {
+                        bars.add(i, at, output(i));
                     }
                     if let Some(driven) = self.driven() {
-                        let row = &registers[program.output(6 * V + driven)..];
-                        drive[at..at + count].copy_from_slice(&row[..count]);
+                        drive[at..at + count].copy_from_slice(output(driven));
                     }
                 });
-                chunk.sum(x, x_sums);
-                if damping {
-                    chunk.sum(v, v_sums);
-                }
-            });
-        });
-        self.block.mesh.gather(&buffers.x, adjoints.x);
-        if damping {
-            self.block.mesh.gather(&buffers.v, adjoints.v);
-        }
-        if let Some(drive) = self.block.drive {
-            adjoints.u[drive.input] += buffers.drive.iter().sum::<f64>();
-        }
+            },
+        );
     }
 
     fn fault(&self, c: &[f64], at: At) -> Option<String> {
@@ -377,9 +374,9 @@ impl<L: element::Element<V, P, C>, const V: usize, const P: usize, const C: usiz
 
     fn energy_pullback(&self, c: &[f64], at: At, weight: f64, adjoints: Adjoints) {
         let program = self.element.program(Task::EnergyPull, false);
-        let n = self.block.len();
         let Adjoints { x, u, c: c_bar, .. } = adjoints;
-        self.over(program, &self.sources(c, at), &(0..n), |registers, first, count| {
+        let all = 0..self.block.len();
+        self.over(program, &self.sources(c, at), &all, |registers, first, count| {
             for lane in 0..count {
                 let value = |i: usize| weight * registers[program.output(i) + lane];
                 for (k, &vertex) in self.block.stencils[first + lane].iter().enumerate() {
@@ -388,7 +385,7 @@ impl<L: element::Element<V, P, C>, const V: usize, const P: usize, const C: usiz
                     }
                 }
                 for i in 0..C {
-                    c_bar[i * n + first + lane] += value(6 * V + i);
+                    c_bar[self.block.places.at(i, first + lane)] += value(6 * V + i);
                 }
                 if let Some(drive) = self.block.drive {
                     u[drive.input] += value(6 * V + drive.constant);

@@ -45,7 +45,10 @@ struct Chain {
 impl Chain {
     fn new() -> Self {
         let stencils = (0..COUNT as u32).map(|e| [e, e + 1, e + 2, e + 3]).collect();
-        let parameters = [3000.0, 10000.0, 2.0, 0.0, 10.0, 0.1].map(Parameter::Constant);
+        // Some of every element's own.
+        let mut parameters = [3000.0, 10000.0, 2.0, 0.0, 10.0, 0.1].map(Parameter::Constant);
+        parameters[1] =
+            Parameter::Constants((0..COUNT).map(|e| 9000.0 + 70.0 * e as f64).collect());
         let rest = RestPositions { range: 0..3 * VERTICES, first_vertex: 0 };
         let block = Tetrahedra::new("chain".into(), stencils, parameters, rest);
         let theta = vectors(1);
@@ -55,18 +58,23 @@ impl Chain {
         Self { block, c, x, v: vectors(3), lambda: vectors(4) }
     }
 
-    fn inputs(&self, scope: Scope) -> Inputs<'_, 4> {
+    fn inputs(&self, scope: Scope) -> Inputs<'_, 4, CONSTANTS> {
         let (x, v) = (&self.x, &self.v);
-        Inputs { mesh: &self.block.mesh, c: &self.c, drive: Some((14, 0.05)), x, v, scope }
+        let Tetrahedra { mesh, places, .. } = &self.block;
+        Inputs { mesh, places, c: &self.c, drive: Some((14, 0.05)), x, v, scope }
     }
 
     fn sums(&self, buffer: &[f64], out: &mut Vec<u64>) {
         let mesh = &self.block.mesh;
         let mut of_chunk = vec![0.0; mesh.sums_len()];
         mesh.chunks()[0].sum(buffer, &mut of_chunk);
-        let mut sums = vec![0.0; 3 * VERTICES];
+        let (mut sums, mut work) = (vec![0.0; 3 * VERTICES], vec![0.0; VERTICES]);
         mesh.gather(&of_chunk, &mut sums);
-        out.extend(sums.iter().map(|s| s.to_bits()));
+        mesh.gather_work(&of_chunk, &mut work);
+        let (mut alone, mut work_alone) = (vec![0.0; 3 * VERTICES], vec![0.0; VERTICES]);
+        mesh.chunks()[0].add(buffer, &mut alone, &mut work_alone);
+        assert_eq!((&sums, &work), (&alone, &work_alone));
+        out.extend(sums.iter().chain(&work).map(|s| s.to_bits()));
     }
 
     /// Forces in a mode; one element at a time without an instruction set.
@@ -91,11 +99,8 @@ impl Chain {
     fn adjoints<const MODE: u8>(&self, isa: Option<Isa>, scope: Scope) -> Vec<u64> {
         let len = Mesh::<4>::buffer_len(&(0..COUNT));
         let (mut x, mut v, mut drive) = (vec![0.0; len], vec![0.0; len], vec![0.0; COUNT]);
-        let mut bars: Vec<f64> = (0..CONSTANTS * COUNT).map(noise).collect();
-        let mut c: [&mut [f64]; CONSTANTS] = std::array::from_fn(|_| Default::default());
-        for (slot, row) in c.iter_mut().zip(bars.chunks_mut(COUNT)) {
-            *slot = row;
-        }
+        let mut bars: Vec<f64> = (0..self.c.len()).map(noise).collect();
+        let c = self.block.places.bars(&mut bars);
         let out = Outputs { x: &mut x, v: &mut v, c, drive: &mut drive };
         let (inputs, law) = (self.inputs(scope), PhantomData::<Law>);
         let (elements, lambda) = (0..COUNT, &self.lambda[..]);
@@ -141,7 +146,9 @@ fn lanes_and_modes_give_the_bits_of_single_elements() {
 #[test]
 fn idle_dampers_leave_out_zeros_only() {
     let mut chain = Chain::new();
-    chain.c[12 * COUNT..14 * COUNT].fill(0.0);
+    for place in [12, 13].into_iter().flat_map(|i| chain.block.places.groups(i)) {
+        chain.c[place].fill(0.0);
+    }
     for warp in [false, true] {
         let scope = Scope { warp, ..Scope::ALL };
         let whole = chain.adjoints::<ANY>(None, scope);

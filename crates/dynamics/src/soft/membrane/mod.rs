@@ -223,6 +223,10 @@ impl<const WARP: bool> Element<3, 7, 9> for Membrane<WARP> {
         &[DAMPING, DRAG, LIFT]
     }
 
+    fn copied(constant: usize) -> Option<usize> {
+        (constant < B00).then_some(constant)
+    }
+
     fn rest_constants() -> Range<usize> {
         B00..B11 + 1
     }

@@ -52,15 +52,28 @@ operations! {
     );
 }
 
+/// A point of four numbers, the last zero where `WHOLE` does not allow to read it.
+#[inline(always)]
+unsafe fn point<const WHOLE: bool>(p: *const f64, i: u32) -> Register {
+    // SAFETY: as `points`.
+    unsafe {
+        let p = p.add(3 * i as usize);
+        if WHOLE {
+            _mm256_loadu_pd(p)
+        } else {
+            _mm256_maskload_pd(p, _mm256_setr_epi64x(-1, -1, -1, 0))
+        }
+    }
+}
+
 /// x, y and z of four points: whole points loaded and transposed.
 #[inline(always)]
-pub(super) unsafe fn points(p: *const f64, i: &[u32]) -> [Register; 3] {
-    // SAFETY: the caller promises that four numbers can be read at three times each index.
+pub(super) unsafe fn points<const WHOLE: bool>(p: *const f64, i: &[u32]) -> [Register; 3] {
+    // SAFETY: the caller promises that at three times each index three numbers can be read, four
+    // with `WHOLE`.
     unsafe {
-        let a = _mm256_loadu_pd(p.add(3 * i[0] as usize));
-        let b = _mm256_loadu_pd(p.add(3 * i[1] as usize));
-        let c = _mm256_loadu_pd(p.add(3 * i[2] as usize));
-        let d = _mm256_loadu_pd(p.add(3 * i[3] as usize));
+        let (a, b) = (point::<WHOLE>(p, i[0]), point::<WHOLE>(p, i[1]));
+        let (c, d) = (point::<WHOLE>(p, i[2]), point::<WHOLE>(p, i[3]));
         let (xz_ab, y_ab) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
         let (xz_cd, y_cd) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
         [
@@ -68,5 +81,19 @@ pub(super) unsafe fn points(p: *const f64, i: &[u32]) -> [Register; 3] {
             _mm256_permute2f128_pd::<0x20>(y_ab, y_cd),
             _mm256_permute2f128_pd::<0x31>(xz_ab, xz_cd),
         ]
+    }
+}
+
+/// Four numbers of each lane, transposed, `stride` apart.
+#[inline(always)]
+pub(super) unsafe fn store_four(p: *mut f64, stride: usize, [a, b, c, d]: [Register; 4]) {
+    // SAFETY: the caller promises that four numbers can be written at the place of every lane.
+    unsafe {
+        let (ab_even, ab_odd) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
+        let (cd_even, cd_odd) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
+        _mm256_storeu_pd(p, _mm256_permute2f128_pd::<0x20>(ab_even, cd_even));
+        _mm256_storeu_pd(p.add(stride), _mm256_permute2f128_pd::<0x20>(ab_odd, cd_odd));
+        _mm256_storeu_pd(p.add(2 * stride), _mm256_permute2f128_pd::<0x31>(ab_even, cd_even));
+        _mm256_storeu_pd(p.add(3 * stride), _mm256_permute2f128_pd::<0x31>(ab_odd, cd_odd));
     }
 }

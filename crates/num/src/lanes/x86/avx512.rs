@@ -72,25 +72,34 @@ pub(super) unsafe fn mask_bits(a: Truth) -> u32 {
     u32::from(a)
 }
 
-/// Two points of four numbers each, in the halves of a register.
+/// A point of four numbers, the last zero where `WHOLE` does not allow to read it.
 #[inline(always)]
-unsafe fn pair(p: *const f64, low: u32, high: u32) -> Register {
+unsafe fn point<const WHOLE: bool>(p: *const f64, i: u32) -> __m256d {
     // SAFETY: as `points`.
     unsafe {
-        _mm512_insertf64x4::<1>(
-            _mm512_castpd256_pd512(_mm256_loadu_pd(p.add(3 * low as usize))),
-            _mm256_loadu_pd(p.add(3 * high as usize)),
-        )
+        let p = p.add(3 * i as usize);
+        if WHOLE { _mm256_loadu_pd(p) } else { _mm256_maskz_loadu_pd(0b0111, p) }
+    }
+}
+
+/// Two points, in the halves of a register.
+#[inline(always)]
+unsafe fn pair<const WHOLE: bool>(p: *const f64, low: u32, high: u32) -> Register {
+    // SAFETY: as `points`.
+    unsafe {
+        let low = _mm512_castpd256_pd512(point::<WHOLE>(p, low));
+        _mm512_insertf64x4::<1>(low, point::<WHOLE>(p, high))
     }
 }
 
 /// x, y and z of eight points: whole points loaded and transposed.
 #[inline(always)]
-pub(super) unsafe fn points(p: *const f64, i: &[u32]) -> [Register; 3] {
-    // SAFETY: the caller promises that four numbers can be read at three times each index.
+pub(super) unsafe fn points<const WHOLE: bool>(p: *const f64, i: &[u32]) -> [Register; 3] {
+    // SAFETY: the caller promises that at three times each index three numbers can be read, four
+    // with `WHOLE`.
     unsafe {
-        let (a, b) = (pair(p, i[0], i[2]), pair(p, i[1], i[3]));
-        let (c, d) = (pair(p, i[4], i[6]), pair(p, i[5], i[7]));
+        let (a, b) = (pair::<WHOLE>(p, i[0], i[2]), pair::<WHOLE>(p, i[1], i[3]));
+        let (c, d) = (pair::<WHOLE>(p, i[4], i[6]), pair::<WHOLE>(p, i[5], i[7]));
         let (xz_low, y_low) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
         let (xz_high, y_high) = (_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
         [
@@ -98,5 +107,33 @@ pub(super) unsafe fn points(p: *const f64, i: &[u32]) -> [Register; 3] {
             _mm512_shuffle_f64x2::<0b10_00_10_00>(y_low, y_high),
             _mm512_shuffle_f64x2::<0b11_01_11_01>(xz_low, xz_high),
         ]
+    }
+}
+
+/// Four numbers of each lane, transposed, `stride` apart.
+#[inline(always)]
+pub(super) unsafe fn store_four(p: *mut f64, stride: usize, [a, b, c, d]: [Register; 4]) {
+    // SAFETY: the caller promises that four numbers can be written at the place of every lane.
+    unsafe {
+        let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+        let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        let (even, odd) = (
+            [_mm512_unpacklo_pd(a, b), _mm512_unpacklo_pd(c, d)],
+            [_mm512_unpackhi_pd(a, b), _mm512_unpackhi_pd(c, d)],
+        );
+        let lanes = [
+            _mm512_permutex2var_pd(even[0], first, even[1]),
+            _mm512_permutex2var_pd(odd[0], first, odd[1]),
+            _mm512_permutex2var_pd(even[0], second, even[1]),
+            _mm512_permutex2var_pd(odd[0], second, odd[1]),
+        ];
+        let mut i = 0;
+        while i < 4 {
+            // Lanes 0 and 2, 1 and 3, 4 and 6, 5 and 7.
+            let lane = i + i / 2 * 2;
+            _mm256_storeu_pd(p.add(lane * stride), _mm512_castpd512_pd256(lanes[i]));
+            _mm256_storeu_pd(p.add((lane + 2) * stride), _mm512_extractf64x4_pd::<1>(lanes[i]));
+            i += 1;
+        }
     }
 }

@@ -51,12 +51,25 @@ operations! {
 
 /// x, y and z of two points.
 #[inline(always)]
-pub(super) unsafe fn points(p: *const f64, i: &[u32]) -> [Register; 3] {
-    // SAFETY: the caller promises that four numbers can be read at three times each index.
+pub(super) unsafe fn points<const WHOLE: bool>(p: *const f64, i: &[u32]) -> [Register; 3] {
+    // SAFETY: the caller promises that three numbers can be read at three times each index.
     unsafe {
         let (p0, p1) = (p.add(3 * i[0] as usize), p.add(3 * i[1] as usize));
         let (a, b) = (_mm_loadu_pd(p0), _mm_loadu_pd(p1));
         let z = _mm_set_pd(*p1.add(2), *p0.add(2));
         [_mm_unpacklo_pd(a, b), _mm_unpackhi_pd(a, b), z]
+    }
+}
+
+/// Four numbers of each lane, transposed, `stride` apart.
+#[inline(always)]
+pub(super) unsafe fn store_four(p: *mut f64, stride: usize, [a, b, c, d]: [Register; 4]) {
+    // SAFETY: the caller promises that four numbers can be written at the place of every lane.
+    unsafe {
+        let high = p.add(stride);
+        _mm_storeu_pd(p, _mm_unpacklo_pd(a, b));
+        _mm_storeu_pd(p.add(2), _mm_unpacklo_pd(c, d));
+        _mm_storeu_pd(high, _mm_unpackhi_pd(a, b));
+        _mm_storeu_pd(high.add(2), _mm_unpackhi_pd(c, d));
     }
 }
