@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use costate_dynamics::observe::{SignalObserver, SignalSet};
-use costate_dynamics::rollout::{AdjointOptions, Loss, Observer, Policy, Run, Seeds};
+use costate_dynamics::rollout::{AdjointOptions, Gradient, Loss, Observer, Run, Seeds};
 use costate_dynamics::{Constants, DynamicsError, System};
 use costate_model::Inputs;
 use nalgebra::DMatrix;
@@ -191,46 +191,35 @@ impl BoundRecording {
     ) -> Result<Linearised, DynamicsError> {
         let n = self.measured.len();
         let mut jacobian = DMatrix::zeros(n, self.links.len());
-        let mut y = vec![0.0; n];
+        // One run forward serves every row.
+        let recorded = run.record(&self.observer, observer, &adjoint_options(memory))?;
+        let mut bar = vec![0.0; n];
         for i in 0..n {
-            let row = self.pull(run, unknowns, p, theta, observer, memory, &mut |values| {
-                let mut bar = vec![0.0; n];
-                bar[i] = 1.0;
-                (values[i], bar)
-            })?;
-            y = row.1;
-            for (k, value) in row.2.into_iter().enumerate() {
+            bar[i] = 1.0;
+            let found = run.pullback(&self.observer, observer, &recorded, &bar)?;
+            bar[i] = 0.0;
+            for (k, value) in self.by_unknowns(run, unknowns, p, theta, &found).enumerate() {
                 jacobian[(i, k)] = value;
             }
         }
-        Ok(Linearised { y, jacobian, growth: Vec::new() })
+        Ok(Linearised { y: recorded.y, jacobian, growth: Vec::new() })
     }
 
-    /// Value, predictions and derivatives by the linked unknowns of a loss of the predictions.
-    fn pull(
-        &self,
+    /// Derivatives by the linked unknowns.
+    fn by_unknowns<'a>(
+        &'a self,
         run: &Run,
-        unknowns: &[Unknown],
-        p: &[f64],
+        unknowns: &'a [Unknown],
+        p: &'a [f64],
         theta: &[f64],
-        observer: &[f64],
-        memory: usize,
-        loss: &mut Loss,
-    ) -> Result<(f64, Vec<f64>, Vec<f64>), DynamicsError> {
-        let options =
-            AdjointOptions { policy: Policy::Automatic, budget: memory, detach: Vec::new() };
-        let found = run.gradient(&self.observer, observer, &options, loss)?;
+        found: &'a Gradient,
+    ) -> impl Iterator<Item = f64> + 'a {
         let theta_bar = run.system.derive_pullback(theta, run.constants, &found.c);
-        let bars = self
-            .links
-            .iter()
-            .map(|link| {
-                let by_theta: f64 = link.theta.iter().map(|&i| theta_bar[i]).sum();
-                let by_observer: f64 = link.observer.iter().map(|&i| found.p[i]).sum();
-                unknowns[link.unknown].transform.slope(p[link.unknown]) * (by_theta + by_observer)
-            })
-            .collect();
-        Ok((found.value, found.y, bars))
+        self.links.iter().map(move |link| {
+            let by_theta: f64 = link.theta.iter().map(|&i| theta_bar[i]).sum();
+            let by_observer: f64 = link.observer.iter().map(|&i| found.p[i]).sum();
+            unknowns[link.unknown].transform.slope(p[link.unknown]) * (by_theta + by_observer)
+        })
     }
 
     /// Value and derivatives by the linked unknowns of a loss of the predictions.
@@ -246,8 +235,8 @@ impl BoundRecording {
         let (theta, observer) = self.parameters(unknowns, p);
         let constants = system.derive(&theta)?;
         let run = Run { interrupt, ..Run::new(system, &constants, &self.inputs) };
-        let (value, _, bars) = self.pull(&run, unknowns, p, &theta, &observer, memory, loss)?;
-        Ok((value, bars))
+        let found = run.gradient(&self.observer, &observer, &adjoint_options(memory), loss)?;
+        Ok((found.value, self.by_unknowns(&run, unknowns, p, &theta, &found).collect()))
     }
 
     /// predicted − measured of sample `i`, modulo a turn for angles.
@@ -328,4 +317,9 @@ impl BoundRecording {
     pub fn steps(&self) -> usize {
         self.observer.steps()
     }
+}
+
+/// States kept within a memory budget, bytes.
+fn adjoint_options(memory: usize) -> AdjointOptions {
+    AdjointOptions { budget: memory, ..AdjointOptions::default() }
 }
