@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use costate::dynamics::contact::narrow_geom_warnings;
 use costate::dynamics::observe::{Sample, SignalObserver, SignalSet};
 use costate::dynamics::soft::{Registry, bulk_modulus_warnings};
 use costate::dynamics::{LeafCheck, check};
@@ -312,7 +313,8 @@ impl Model {
             let (system, c) = (&compiled.system, &compiled.constants);
             let u = vec![0.0; system.input_len()];
             let stable = system.stable_step(c, &system.initial_state(c, &u), &u);
-            let warnings = bulk_modulus_warnings(&self.model, &self.registry);
+            let mut warnings = bulk_modulus_warnings(&self.model, &self.registry);
+            warnings.extend(narrow_geom_warnings(&self.model));
             Ok((stable.bound, stable.limited_by, warnings))
         })
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use costate::dynamics::System;
 use costate::dynamics::contact::ContactMonitor;
+use costate::dynamics::contact::narrow_geom_warnings;
 use costate::dynamics::rollout::Run;
 use costate::dynamics::soft::{Registry, bulk_modulus_warnings};
 use costate::formats::table::Table;
@@ -139,17 +140,21 @@ pub fn run(
     };
     let wall = clock.elapsed().as_secs_f64();
     let mut warnings = bulk_modulus_warnings(&scene.model, &Registry::default());
+    warnings.extend(narrow_geom_warnings(&scene.model));
     warnings.extend(contacts.finish().warnings());
     for warning in &warnings {
         output.warn(warning);
     }
     if let Some(path) = &args.out {
         let robot = scene.model.articulation.as_ref().filter(|a| !a.sensors.is_empty());
-        let sensors = match robot {
-            Some(robot) if failure.is_none() => sensors::columns(&run, robot, &trajectory.states)?,
-            _ => Vec::new(),
+        let measured = match robot {
+            Some(robot) if failure.is_none() => sensors::measure(&run, robot, &trajectory.states)?,
+            _ => sensors::Measured::default(),
         };
-        motion::write(path, &scene.model, &trajectory, &sensors)?;
+        for text in &measured.left_out {
+            output.warn(text);
+        }
+        motion::write(path, &scene.model, &trajectory, &measured.columns)?;
         output.note(format!("wrote {} states to {}", trajectory.states.len(), path.display()));
     }
     if let Some(path) = &args.gif {

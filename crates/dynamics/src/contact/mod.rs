@@ -6,11 +6,13 @@
 pub(crate) mod constants;
 pub(crate) mod force;
 pub mod laws;
+mod narrow;
 mod onset;
 mod pairs;
 mod report;
 pub mod shapes;
 
+pub use narrow::narrow_geom_warnings;
 pub use onset::{OnsetForce, StepEnds, Touch};
 pub use report::{ContactMonitor, ContactReport, GeomContacts};
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use costate_dynamics::contact::narrow_geom_warnings;
 use nalgebra::DMatrix;
 
 use super::evaluate::signal_fits;
@@ -62,6 +63,7 @@ pub(super) fn report(
         notes.0.extend(warnings::growth(problem, &growth));
     }
     notes.0.extend(warnings::contacts(problem, p));
+    notes.0.extend(problem.model_at(p).map(|m| narrow_geom_warnings(&m)).unwrap_or_default());
     for (when, p) in [("at the start", &start), ("at the estimate", p)] {
         let found = warnings::bulk_modulus(problem, p);
         notes.0.extend(found.into_iter().map(|text| format!("{when}, {text}")));
