@@ -97,7 +97,12 @@ pub fn identify(
             let seen = first.as_ref().unwrap_or(&problem);
             check_start(seen, &start, options.interrupt)?;
             let fit = FitProblem::new(seen, noise.per_sample(seen), options.interrupt);
-            visible::not_identifiable(seen, &start, &noise, &|p| fit.linearise(p))?
+            let hidden = visible::not_identifiable(seen, &start, &noise, &|p| fit.linearise(p))?;
+            if first.is_some() && !hidden.is_empty() {
+                // The whole might show them: what stands in the way is that the start diverges.
+                check_start(&problem, &start, options.interrupt)?;
+            }
+            hidden
         }
     };
     if !hidden.is_empty() && problem.method.unidentifiable == Unidentifiable::Refuse {
