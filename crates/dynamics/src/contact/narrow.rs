@@ -9,7 +9,8 @@ pub fn narrow_geom_warnings(model: &Model) -> Vec<String> {
     let mut out = Vec::new();
     for body in &model.soft {
         let edge = longest_edge(model, body);
-        let radius = model.leaves.get(body.radius).at(0);
+        let radii = &model.leaves.get(body.radius).values;
+        let radius = radii.iter().copied().fold(f64::INFINITY, f64::min);
         for (name, width) in widths(model) {
             if width + 2.0 * radius < edge {
                 out.push(format!(
